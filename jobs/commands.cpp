@@ -28,7 +28,7 @@
 
 namespace lockstep {
 
-/// Says how much memory the tenants' buffers take, and how much there is.
+/// Returns a text on the memory of the tenants' buffers, and on the memory there is.
 static std::string footprint_text(const Scenario& scenario, const MachineParameters& machine) {
   const auto size = [](std::uint64_t bytes) {
     if (bytes == 0) return std::string("-");

@@ -1,4 +1,4 @@
-/// `lockstep compare`: each tenant alone against the run in which all share the GPU.
+/// `lockstep compare`: each tenant alone, compared with the run in which all share the GPU.
 ///
 /// Alone means: the same machine, as many SMs as the tenant's blocks may use in the shared run, no
 /// other tenant, from time 0, its program once (or up to its `instructions:`).  `--alone-set` gives
@@ -27,12 +27,12 @@
 namespace lockstep {
 namespace {
 
-/// Tenants that are compared, and runs of them that have been simulated before.
+/// Compared tenants, and their runs that have been simulated before.
 struct Plan {
   std::string name;
   std::vector<std::string> tenants;
   std::vector<TenantRow> shared;           ///< empty: to be simulated
-  std::map<std::string, TenantRow> alone;  ///< by tenant; those missing are to be simulated
+  std::map<std::string, TenantRow> alone;  ///< rows by tenant; missing ones are to be simulated
 };
 
 std::vector<TenantRow> read_tenants(const std::string& file) {
@@ -100,7 +100,7 @@ Plan read_plan(const CommandLine& line) {
   return plan;
 }
 
-/// Makes the folder for the files, if it is not there.
+/// Makes the folder for the files, if it does not exist.
 void make_folder(const std::string& path) {
   if (path.empty()) return;
   std::error_code error;
@@ -108,7 +108,7 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
-/// Keeps the memory of the shared run for the run alone, though it may follow from all tenants'
+/// Keeps the memory of the shared run for the run alone, although it may depend on all tenants'
 /// buffers.
 void keep_capacity(const Node& gpu, const MachineParameters& machine) {
   const Node memory = gpu.find("memory");
@@ -184,7 +184,7 @@ std::vector<PlannedRun> missing_runs(const CommandLine& line, const Plan& plan) 
   return runs;
 }
 
-/// A mistake in the last one is found before the first one is simulated.
+/// Checks all outputs before the first run, so that a mistake in the last one is found early.
 void check_outputs(const std::vector<PlannedRun>& runs) {
   for (const PlannedRun& run : runs)
     if (!run.line.overwrite)
@@ -201,7 +201,7 @@ RunOutcome simulate(const PlannedRun& run, Communicator& communicator) {
   return outcome;
 }
 
-/// Simulates the run, unless another comparison has simulated it, or does so just now.
+/// Simulates the run, unless another comparison has simulated it or is simulating it now.
 RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
   std::optional<SharedOutput> shared;
   std::int64_t is_there[1] = {0};
@@ -213,7 +213,7 @@ RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
   return {exit_done, read_tenants(run.line.output)};
 }
 
-/// Returns whether a run has ended. report() says what to do about a tenant that had not finished.
+/// Returns whether a run has ended. report() advises on a tenant that had not finished.
 bool has_ended(const RunOutcome& outcome) {
   return outcome.status == exit_done || outcome.status == exit_unfinished;
 }
@@ -228,11 +228,11 @@ double speed(const TenantRow& row, const std::string& run) {
                   "give it a kernel or leave it out");
 }
 
-/// Slowdown of the tenants on CPU cores, if there are some, and speedup of all.
+/// Slowdown of the tenants on CPU cores, if any, and speedup of all tenants.
 /// Source: memory-interference.md, section 1.4 (004, Equations 5.1 and 5.2).
 struct CoreMeasures {
   std::vector<TenantSpeed> cores, gpu;
-  std::vector<std::pair<double, double>> weighted;  ///< weight of the GPU, CPU+GPU speedup
+  std::vector<std::pair<double, double>> weighted;  ///< weight of the GPU, and CPU+GPU speedup
 
   CoreMeasures(const std::vector<TenantSpeed>& speeds, const std::vector<double>& gpu_weights) {
     for (const TenantSpeed& speed : speeds) (speed.on_cpu ? cores : gpu).push_back(speed);

@@ -48,15 +48,15 @@ int fail(const std::string& what) {
   return exit_error;
 }
 
-/// Ends after a failure that the ranks do not agree upon: the others may be waiting for this one.
+/// Ends after a failure on this rank alone: the others may be waiting for it.
 int fail_alone(const std::string& what, const Communicator& communicator) {
   fail(what);
   if (communicator.size() > 1) MpiSession::abort(exit_error);
   return exit_error;
 }
 
-/// Runs a command.  A UserError or RunError that gets here does so on one rank only; the others
-/// stop without a word.
+/// Runs a command.  A UserError or RunError arrives here on one rank only; the others stop
+/// silently.
 int guarded(const Command& command, Communicator& communicator) {
   try {
     return command();
@@ -151,14 +151,15 @@ int run_program(int argc, char** argv, Communicator& communicator) {
 int main(int argc, char** argv) {
   using namespace lockstep;
   if (argc > 1) Signals::listen(argv[1]);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
+  // A write beyond the file size limit becomes an error with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     MpiSession mpi(argc, argv);
     const int status = run_program(argc, argv, mpi.communicator());
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       return fail("standard output: cannot be written - is the disk full?");
     return status;
-  } catch (const UserError& error) {  // of MPI itself
+  } catch (const UserError& error) {  // errors of MPI itself
     return fail(error.what());
   }
 }

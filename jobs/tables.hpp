@@ -22,27 +22,29 @@ struct TenantRow {
   static auto schema() {
     using R = TenantRow;
     return table<R>("/tenants", "one row per tenant, in the order of the scenario")
-        .column("tenant", &R::tenant, "name", "as in the scenario")
-        .column("priority", &R::priority, "level", "as in the scenario")
+        .column("tenant", &R::tenant, "name", "value of the scenario")
+        .column("priority", &R::priority, "level", "value of the scenario")
         .optional_column("gpu", &R::gpu, "number",
-                         "of the GPU on which it runs, or whose memory its core shares; only with "
-                         "several GPUs")
+                         "number of the GPU on which the tenant runs, or whose memory its CPU core "
+                         "shares; only with several GPUs")
         .column("arrival", &R::arrival, "fs", "when its host program starts for the first time")
         .column("end", &R::end, "fs",
-                "when its program ended for the first time, or when blocks that were done had "
-                "executed its `instructions:`; all but `rounds` is counted until then; the largest "
-                "value: neither has happened")
+                "first end of the tenant's program, or time at which its finished blocks had "
+                "executed its `instructions:`; all columns but `rounds` count until this time; the "
+                "largest value: neither has happened")
         .column("warp_instructions", &R::warp_instructions, "instructions",
-                "issued for warps; on a CPU core: retired")
+                "warp instructions that were issued; on a CPU core: retired instructions")
         .column("thread_instructions", &R::thread_instructions, "instructions",
-                "issued, counted per active thread; on a CPU core: retired")
+                "instructions that were issued, counted per active thread; on a CPU core: retired "
+                "instructions")
         .column("far_faults", &R::far_faults, "faults", "pages of managed memory that faulted")
         .column("cycles", &R::cycles, "core cycles",
-                "of an SM, or of its CPU core, from arrival to end; with `arrivals:` from each to "
-                "its end, summed")
+                "cycles of an SM, or of the tenant's CPU core, from arrival to end; with "
+                "`arrivals:` from each arrival to the end of its round, summed")
         .column("instructions_per_cycle", &R::instructions_per_cycle, "instructions/cycle",
-                "warp instructions, or those of the CPU core, over cycles")
-        .column("rounds", &R::rounds, "rounds", "how often its program came to its end")
+                "warp instructions, or instructions of the CPU core, over cycles")
+        .column("rounds", &R::rounds, "rounds",
+                "number of times that the tenant's program came to its end")
         .column("runs_on", &R::runs_on, "", "gpu, or cpu: a core of its own");
   }
 };
@@ -54,7 +56,7 @@ struct KernelRow {
   std::uint32_t blocks_x = 0, blocks_y = 0, blocks_z = 0;
   std::uint32_t threads_x = 0, threads_y = 0, threads_z = 0;
   Time enqueued, launched, done;
-  Time duration;  ///< from launched to done, or to the end of the run
+  Time duration;  ///< time from launch to completion, or to the end of the run
   std::uint64_t cycles = 0;
   GridCounts counts;
   /// Values of the `kernel:` metrics of metrics.json, from these counts.
@@ -72,35 +74,36 @@ struct KernelRow {
                     "by from the news at each of them that the grid begins, sent when it was "
                     "launched, to the news that it is done; grids of a tenant that overlap both "
                     "have it.  Ratios without anything to divide by are NaN")
-        .column("kernel", &R::kernel, "name", "entry of the module")
-        .column("tenant", &R::tenant, "index", "who launched it")
-        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
-        .column("stream", &R::stream, "number", "in whose order it ran")
+        .column("kernel", &R::kernel, "name", "name of the kernel in its module")
+        .column("tenant", &R::tenant, "index", "tenant that launched the kernel")
+        .optional_column("gpu", &R::gpu, "number", "number of the GPU; only with several GPUs")
+        .column("stream", &R::stream, "number", "stream of the launch")
         .column("blocks_x", &R::blocks_x, "blocks", "size of the grid")
         .column("blocks_y", &R::blocks_y, "blocks", "size of the grid")
         .column("blocks_z", &R::blocks_z, "blocks", "size of the grid")
         .column("threads_x", &R::threads_x, "threads", "size of a block")
         .column("threads_y", &R::threads_y, "threads", "size of a block")
         .column("threads_z", &R::threads_z, "threads", "size of a block")
-        .column("enqueued", &R::enqueued, "fs", "when the host program queued it")
-        .column("launched", &R::launched, "fs", "when it was sent to the GPU")
+        .column("enqueued", &R::enqueued, "fs", "time at which the host program queued the launch")
+        .column("launched", &R::launched, "fs", "time at which the launch was sent to the GPU")
         .column("done", &R::done, "fs",
-                "when the host heard that it was done; the largest value: never")
+                "time at which the host heard of the kernel's end; the largest value: never")
         .column("duration", &R::duration, "fs",
                 "kernel time: from launched to done, or to the end of the run")
-        .column("cycles", &R::cycles, "core cycles", "of kernel time")
+        .column("cycles", &R::cycles, "core cycles", "kernel time in core cycles")
         .column("active_cycles", &R::counts, &C::active_cycles, "cycles",
-                "in which an SM had at least one of its blocks, summed over SMs")
+                "cycles in which an SM had at least one block of the kernel, summed over SMs")
         .column("warp_cycles", &R::counts, &C::warp_cycles, "warp cycles",
-                "sum over these of its resident warps")
+                "resident warps of the kernel, summed over the active cycles")
         .column("warp_instructions", &R::counts, &C::warp_instructions, "instructions",
-                "issued, counted per warp")
+                "instructions that were issued, counted per warp")
         .column("thread_instructions", &R::counts, &C::thread_instructions, "instructions",
-                "issued, counted per active thread")
-        .column("issue_slots", &R::counts, &C::issue_slots, "slots", "scheduler cycles that issued")
+                "instructions that were issued, counted per active thread")
+        .column("issue_slots", &R::counts, &C::issue_slots, "slots",
+                "cycles in which a scheduler issued an instruction of the kernel")
         .columns("stall_", stall_cause_names, &R::counts, &C::stalls, "slots",
-                 "scheduler cycles that issued nothing for this cause, as /stats/sm/stalls; its "
-                 "share: of all of these and issue_slots")
+                 "scheduler cycles in which nothing was issued, for this cause, as in "
+                 "/stats/sm/stalls; a share is relative to all such cycles plus issue_slots")
         .column("l1_hits", &R::counts, &C::l1_hits, "lines", "as /stats/sm/l1_hits")
         .column("l1_misses", &R::counts, &C::l1_misses, "lines", "as /stats/sm/l1_misses")
         .column("l1_merges", &R::counts, &C::l1_merges, "lines", "as /stats/sm/l1_merges")
@@ -142,23 +145,23 @@ struct KernelRow {
         .column("dram_writes", &R::counts, &C::dram_writes, "columns",
                 "of 32 bytes: /stats/partition/dram_writes of its tenant while it ran")
         .column("bytes_to_host", &R::counts, &C::bytes_to_host, "bytes",
-                "of its tenant over the host link while it ran")
+                "bytes of the kernel's tenant over the host link during kernel time")
         .column("bytes_to_gpu", &R::counts, &C::bytes_to_gpu, "bytes",
-                "of its tenant over the host link while it ran")
+                "bytes of the kernel's tenant over the host link during kernel time")
         .column("far_faults", &R::counts, &C::far_faults, "faults",
                 "/stats/host/far_faults of its tenant while it ran")
         .column("kernel_instructions_per_cycle", &R::kernel_instructions_per_cycle,
                 "instructions/cycle", "warp instructions over cycles of kernel time")
         .column("occupancy", &R::occupancy, "ratio",
-                "warp_cycles over those that active_cycles had places for")
+                "warp_cycles, as a share of the warp places in active_cycles")
         .column("tensor_activity", &R::tensor_activity, "ratio",
-                "tensor_cycles over those that active_cycles had units for")
-        .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over these, misses and merges")
-        .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over these and misses")
+                "tensor_cycles, as a share of the cycles of all tensor units in active_cycles")
+        .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over l1_hits, misses and merges")
+        .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over l2_hits and misses")
         .column("l1_tlb_hit_rate", &R::l1_tlb_hit_rate, "ratio",
-                "l1_tlb_hits over these, misses and merges")
+                "l1_tlb_hits over l1_tlb_hits, misses and merges")
         .column("l2_tlb_hit_rate", &R::l2_tlb_hit_rate, "ratio",
-                "l2_tlb_hits over these and misses")
+                "l2_tlb_hits over l2_tlb_hits and misses")
         .column("kernel_dram_bandwidth", &R::kernel_dram_bandwidth, "bytes/s",
                 "dram_reads and dram_writes, of 32 bytes, over kernel time")
         .column("kernel_link_bandwidth", &R::kernel_link_bandwidth, "bytes/s",
@@ -185,22 +188,25 @@ struct FaultRow {
                     "per "
                     "fault after which a page was mapped where it was or became writable, and none "
                     "for faults whose page came with another's (simulation.record_faults)")
-        .column("tenant", &R::tenant, "index", "who faulted")
-        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
-        .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
-        .column("pages", &R::pages, "pages", "of 4 KiB, that came or changed")
+        .column("tenant", &R::tenant, "index", "tenant whose access faulted")
+        .optional_column("gpu", &R::gpu, "number", "number of the GPU; only with several GPUs")
+        .column("virtual_address", &R::virtual_address, "address",
+                "address of the first page that moved")
+        .column("pages", &R::pages, "pages", "pages of 4 KiB that came or changed")
         .column("position", &R::position, "granules",
-                "older ones that were pending when it was found")
-        .column("class", &R::kind, "", "migrate: data came over the host link; allocate: none did")
+                "number of older granules that were pending when the fault was found")
+        .column("class", &R::kind, "",
+                "migrate: data came over the host link; allocate: no data came")
         .column("handler", &R::handler, "", "host: the driver; local: the GPU by itself")
-        .column("found", &R::found, "fs", "when the GMMU knew that the page is not there")
-        .column("arrived", &R::arrived, "fs", "when the driver heard of it (found to arrived: hop)")
-        .column("served", &R::served, "fs",
-                "when the driver had handled it (arrived to served: queue and service)")
+        .column("found", &R::found, "fs", "time at which the GMMU found the page absent")
+        .column("arrived", &R::arrived, "fs",
+                "time at which the driver got the fault (found to arrived: hop)")
         .column(
-            "mapped", &R::mapped, "fs",
-            "when the GMMU was told to replay (served to mapped: frames, transfer, entries); the "
-            "largest value: never");
+            "served", &R::served, "fs",
+            "time at which the driver had handled the fault (arrived to served: queue and service)")
+        .column("mapped", &R::mapped, "fs",
+                "time at which the GMMU was told to replay (served to mapped: frames, transfer, "
+                "entries); the largest value: never");
   }
 };
 
@@ -216,12 +222,13 @@ struct BlockRow {
                     "one row per thread block that an SM started, in the order of their start "
                     "(simulation.record_blocks)")
         .column("grid", &R::grid, "row", "of /kernels")
-        .column("block", &R::block, "number", "in the grid, x fastest")
-        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
-        .column("sm", &R::sm, "index", "where it ran; one that waited in memory returned there")
-        .column("started", &R::started, "fs", "when it took its place")
+        .column("block", &R::block, "number", "number of the block in the grid, x fastest")
+        .optional_column("gpu", &R::gpu, "number", "number of the GPU; only with several GPUs")
+        .column("sm", &R::sm, "index",
+                "SM on which the block ran; a block that waited in memory: SM to which it returned")
+        .column("started", &R::started, "fs", "time at which the block took its place")
         .column("done", &R::done, "fs",
-                "when it gave its place up for good; the largest value: never");
+                "time at which the block left its place for good; the largest value: never");
   }
 };
 
@@ -236,14 +243,17 @@ struct ArrivalRow {
     return table<R>("/arrivals",
                     "one row per start of a host program, by tenant and time; those of `relaunch` "
                     "after the first are not among them")
-        .column("tenant", &R::tenant, "index", "whose program it is")
-        .column("arrival", &R::arrival, "fs", "when it was to start")
+        .column("tenant", &R::tenant, "index", "tenant of the program")
+        .column("arrival", &R::arrival, "fs", "time at which the program was to start")
         .column("began", &R::began, "fs",
-                "when it did: the start before it had ended and its buffers had room")
-        .column("ended", &R::ended, "fs", "when it had come to its end; the largest value: never")
+                "time at which the program started: the start before had ended, and memory had "
+                "room for the buffers")
+        .column("ended", &R::ended, "fs",
+                "time at which the program ended; the largest value: never")
         .column("deadline", &R::deadline, "fs",
-                "for its end, a point in time; the largest value: it has none")
-        .column("met", &R::met, "", "yes, no, or - without a deadline");
+                "time by which the program was to end; the largest value: no deadline")
+        .column("met", &R::met, "",
+                "whether the deadline was met: yes, no, or - without a deadline");
   }
 };
 
@@ -268,43 +278,52 @@ struct PreemptedBlockRow {
                     "one row per thread block that made room for a more urgent grid, in the order "
                     "in which they had (policies.preemption)")
         .column("urgent", &R::urgent, "row",
-                "of /kernels: who got the place; the block's own: it was a signal")
-        .column("grid", &R::grid, "row", "of /kernels: whose block it was")
-        .column("block", &R::block, "number", "in the grid, x fastest")
-        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
-        .column("sm", &R::sm, "index", "where it ran")
+                "row of /kernels: the kernel that got the place; the block's own kernel: the block "
+                "left because of a signal")
+        .column("grid", &R::grid, "row", "row of /kernels: the kernel of the block")
+        .column("block", &R::block, "number", "number of the block in the grid, x fastest")
+        .optional_column("gpu", &R::gpu, "number", "number of the GPU; only with several GPUs")
+        .column("sm", &R::sm, "index", "SM on which the block ran")
         .column("technique", &R::technique, "",
-                "drain: it ran to its end; switch: its context went to memory; flush: it was "
-                "dropped and starts again")
-        .column("asked", &R::asked, "fs", "when the dispatcher began to take the SM")
+                "drain: the block ran to its end; switch: its context went to memory; flush: the "
+                "block was dropped and starts again")
+        .column("asked", &R::asked, "fs", "time at which the dispatcher began to take the SM")
         .column("stopped", &R::stopped, "fs",
-                "when nothing of a block that was switched was in flight any more; of others: "
-                "released")
-        .column("released", &R::released, "fs", "when it heard that the block's place is free")
+                "for a switched block, the time at which its last access in flight was answered; "
+                "for other blocks the same as released")
+        .column("released", &R::released, "fs",
+                "time at which the dispatcher heard that the block's place is free")
         .column("returned", &R::returned, "fs",
-                "when it had a place again, to go on or to start again; the largest value: it did "
-                "not, or it had run to its end")
-        .column("bound", &R::bound, "fs",
-                "latency_bound of the urgent tenant, from asked on; the largest value: it has none")
-        .column("kept", &R::kept, "", "the bound: yes, no, or - without one")
+                "time at which the block had a place again, to go on or to start again; the "
+                "largest value: it never had one, or it had run to its end")
+        .column(
+            "bound", &R::bound, "fs",
+            "latency_bound of the urgent tenant, counted from asked; the largest value: no bound")
+        .column("kept", &R::kept, "", "whether the bound was kept: yes, no, or - without a bound")
         .column("expected", &R::expected, "fs",
-                "time until the place is free, as it was estimated at the decision; the largest "
-                "value: nothing was")
+                "estimate, at the decision, of the time until the place is free; the largest "
+                "value: no estimate")
         .column("expected_loss", &R::expected_loss, "instructions",
-                "warp instructions that this would cost, as it was estimated")
+                "estimate, at the decision, of the warp instructions that are lost")
         .column("predictor", &R::predictor, "",
-                "whose cycles per instruction the estimate of a drain went by: the block's own, "
-                "those of finished blocks; or -")
+                "source of the cycles per instruction in the estimate of a drain: the block's own, "
+                "or those of finished blocks; or -")
         .column("executed", &R::executed, "instructions",
-                "warp instructions of the block before the decision; 0 where nothing was estimated")
-        .column("cycles", &R::cycles, "cycles", "of the SM, that it had been on chip; likewise")
-        .column("idempotent", &R::idempotent, "", "1: it could still have been flushed; likewise")
-        .column("ended_by", &R::ended_by, "line",
-                "of the PTX text: the instruction after which it could not; 0: it could, or it had "
-                "run on another SM then")
-        .column("faulted", &R::faulted, "", "1: it waited for a page; likewise")
+                "warp instructions of the block before the decision; 0 without an estimate")
+        .column(
+            "cycles", &R::cycles, "cycles",
+            "SM cycles that the block had been on chip before the decision; 0 without an estimate")
+        .column(
+            "idempotent", &R::idempotent, "",
+            "1: the block could still have been flushed; 0: it could not, or there was no estimate")
+        .column(
+            "ended_by", &R::ended_by, "line",
+            "line of the PTX text of the instruction after which the block could not be flushed; "
+            "0: it could be flushed, or it had executed that instruction on another SM")
+        .column("faulted", &R::faulted, "",
+                "1: the block waited for a page; 0: it did not, or there was no estimate")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
-        .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched")
+        .column("bytes", &R::bytes, "bytes", "bytes of the context of a switched block")
         .column("register_bytes", &R::register_bytes, "bytes",
                 "part of the context that registers take")
         .column("shared_bytes", &R::shared_bytes, "bytes",
@@ -319,11 +338,12 @@ struct ComponentCostRow {
 
   static auto schema() {
     using R = ComponentCostRow;
-    return table<R>(
-               "/run/profile/components",
-               "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
+    return table<R>("/run/profile/components",
+                    "with `--profile`: cost of each component, of all ranks; `--weights` reads "
+                    "this table")
         .column("component", &R::component, "name", "kind and index")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of its threads in all windows");
+        .column("nanoseconds", &R::nanoseconds, "ns",
+                "time of the component's threads in all windows");
   }
 };
 
@@ -339,8 +359,10 @@ struct WindowCostRow {
                "and wherever one took long; the first few million rows")
         .column("window", &R::window, "number", "windows follow each other in simulated time")
         .column("component", &R::component, "row", "of /run/profile/components")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of its thread")
-        .column("windows", &R::windows, "windows", "like it that it stands for, itself included");
+        .column("nanoseconds", &R::nanoseconds, "ns",
+                "time of the component's thread in the window")
+        .column("windows", &R::windows, "windows",
+                "number of windows for which the row is a sample, itself included");
   }
 };
 
@@ -354,12 +376,14 @@ struct WindowTimesRow {
                "/run/profile/times",
                "with `--profile`: where the time of each window of each rank went, a mean over "
                "its threads; the first million windows")
-        .column("rank", &R::rank, "number", "of MPI")
-        .column("window", &R::window, "number", "counted by each rank for itself")
-        .column("working", &R::working, "ns", "in components, copying of messages included")
-        .column("synchronising", &R::synchronising, "ns", "opening and closing the window")
-        .column("exchanging", &R::exchanging, "ns", "with other ranks, before the window")
-        .column("waiting", &R::waiting, "ns", "for slower threads and ranks");
+        .column("rank", &R::rank, "number", "number of the MPI rank")
+        .column("window", &R::window, "number",
+                "number of the window, counted by each rank for itself")
+        .column("working", &R::working, "ns", "time in components, copying of messages included")
+        .column("synchronising", &R::synchronising, "ns", "time for opening and closing the window")
+        .column("exchanging", &R::exchanging, "ns",
+                "time for exchanging messages with other ranks before the window")
+        .column("waiting", &R::waiting, "ns", "time spent waiting for slower threads and ranks");
   }
 };
 
@@ -372,14 +396,14 @@ struct RankRow {
     using R = RankRow;
     return table<R>("/run/profile/ranks",
                     "with `--profile`: where the time of each rank went, a mean over its threads")
-        .column("rank", &R::rank, "number", "of MPI")
-        .column("wall", &R::wall, "s", "of the simulation loop")
-        .column("working", &R::working, "s", "in components")
+        .column("rank", &R::rank, "number", "number of the MPI rank")
+        .column("wall", &R::wall, "s", "real time of the simulation loop")
+        .column("working", &R::working, "s", "time in components")
         .column("synchronising", &R::synchronising, "s",
-                "opening and closing windows, copying of messages")
-        .column("exchanging", &R::exchanging, "s", "with other ranks")
-        .column("waiting", &R::waiting, "s", "for slower threads and ranks")
-        .column("other", &R::other, "s", "recording epochs, and what is between windows");
+                "time for opening and closing windows, and for copying of messages")
+        .column("exchanging", &R::exchanging, "s", "time for exchanging messages with other ranks")
+        .column("waiting", &R::waiting, "s", "time spent waiting for slower threads and ranks")
+        .column("other", &R::other, "s", "time for recording epochs, and between windows");
   }
 };
 
@@ -393,7 +417,7 @@ struct SpeedupRow {
     return table<R>("/run/profile/speedup",
                     "with `--profile`: predicted from the costs in each window on rank 0")
         .column("workers", &R::workers, "workers", "threads or ranks")
-        .column("speedup", &R::speedup, "ratio", "over one worker");
+        .column("speedup", &R::speedup, "ratio", "speed over the speed of one worker");
   }
 };
 

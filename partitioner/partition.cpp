@@ -14,7 +14,8 @@
 namespace lockstep {
 namespace {
 
-/// Loads within this share of the mean are balanced: less is noise of the weights themselves.
+/// Loads within this share of the mean count as balanced: smaller differences are noise of the
+/// weights.
 constexpr double tolerated_imbalance = 0.01;
 
 /// How much larger cut and load may become where measured weights are dealt out.
@@ -22,11 +23,11 @@ constexpr double tolerated_for_mixing = 0.05;
 
 constexpr std::uint32_t random_assignment_purpose = 0x70617274;
 
-/// The graph without directions: neighbours of each component and what crossing to them costs.
+/// The graph without directions: neighbours of each component, with the cost of a cut between them.
 using Neighbours = std::vector<std::map<std::size_t, double>>;
 
-/// A link costs its traffic, and more the shorter it is: a short link between ranks is one that
-/// makes them meet often.
+/// Returns the neighbours.  A link costs its traffic, and more the shorter it is: a short link
+/// between ranks makes them meet often.
 Neighbours neighbours_of(const Graph& graph) {
   Time longest = Time::zero();
   for (const Graph::Edge& edge : graph.edges()) longest = std::max(longest, edge.latency);
@@ -42,7 +43,8 @@ Neighbours neighbours_of(const Graph& graph) {
   return result;
 }
 
-/// Returns whole numbers from 1 in proportion to `values`, whose sum stays far from METIS' 32 bits.
+/// Returns whole numbers from 1 on in proportion to `values`; their sum stays far below the limit
+/// of METIS' 32 bits.
 std::vector<idx_t> scaled(const std::vector<double>& values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   const double factor = sum > 0 ? 1e8 / sum : 0;
@@ -68,7 +70,7 @@ std::vector<int> metis_ranks(const Neighbours& neighbours, const std::vector<dou
   std::vector<idx_t> vertex_weights = scaled(weights), edge_weights = scaled(costs);
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;  // the same cut on every rank
+  options[METIS_OPTION_SEED] = 1;  // every rank gets the same cut
   options[METIS_OPTION_NUMBERING] = 0;
   idx_t vertices = idx_t(weights.size()), constraints = 1, parts = ranks, cut = 0;
   std::vector<idx_t> part(weights.size(), 0);
@@ -81,9 +83,9 @@ std::vector<int> metis_ranks(const Neighbours& neighbours, const std::vector<dou
   return {part.begin(), part.end()};
 }
 
-/// METIS leaves small graphs unbalanced, or ranks empty.  Moves components from the most loaded
-/// rank to the least loaded one as long as that lowers the larger of the two loads, the cheapest
-/// cut first.  Components without weight stay where they are.
+/// Balances the cut of METIS, which leaves small graphs unbalanced, or ranks empty.  It moves
+/// components from the most loaded rank to the least loaded one as long as that lowers the larger
+/// of the two loads, the cheapest cut first.  Components without weight stay in place.
 class Balancer {
  public:
   Balancer(const Neighbours& neighbours, const std::vector<double>& weights, int ranks,
@@ -120,8 +122,8 @@ class Balancer {
   }
 
  private:
-  /// Returns the component of `from` lighter than `below` (any if negative) whose move to `to` cuts
-  /// least; none: the number of components.
+  /// Returns the component of `from` that is lighter than `below` (any if negative) and cuts least
+  /// when moved to `to`; none: the number of components.
   std::size_t best(std::size_t from, std::size_t to, double below) const {
     std::size_t chosen = rank_of_.size();
     double least = 0;
@@ -160,8 +162,8 @@ class Balancer {
   std::vector<std::size_t> counts_;
 };
 
-/// Components of a kind mostly work in the same windows, and other kinds in others: ranks wait for
-/// each other if one has more SMs and fewer memory partitions.
+/// Balances each kind: components of a kind mostly work in the same windows, so ranks wait for each
+/// other if one has more SMs and fewer memory partitions.
 void balance_kinds(const Graph& graph, const Neighbours& neighbours,
                    const std::vector<double>& weights, int ranks, std::vector<int>& rank_of) {
   for (std::uint32_t kind = 0; kind < graph.kinds().size(); ++kind) {
@@ -189,13 +191,13 @@ double largest_load(const std::vector<std::size_t>& members, const std::vector<d
       ->second;
 }
 
-/// Components of a kind with the same weights and links are the same to METIS, but not what they
-/// do: SMs with low numbers get blocks first, and what belongs to the low numbers of a problem is
-/// often larger.  Ranks take them in turns, each as many as before, unless that cuts more.
+/// Components of a kind with the same weights and links are equal for METIS, but their work
+/// differs: SMs with low numbers get blocks first, and low-numbered parts of a problem are often
+/// larger.  So ranks take them in turns, each as many as before, unless that cuts more.
 ///
-/// Where weights differ, because they were measured, the heaviest come first, and all ranks get as
-/// many: those that have much to do while most are idle stand apart, and when all are at work every
-/// rank has its share of them.  That may cost a little balance and cut.
+/// Where weights differ, because they were measured, the heaviest come first, and all ranks get the
+/// same number.  Components that work while most are idle are thus spread over the ranks.  That may
+/// cost a little balance and cut.
 void mix_kinds(const Graph& graph, const Neighbours& neighbours, const std::vector<double>& weights,
                int ranks, std::vector<int>& rank_of) {
   for (std::uint32_t kind = 0; kind < graph.kinds().size(); ++kind) {
@@ -292,7 +294,7 @@ std::vector<int> ranks_within(const Graph& graph, const std::vector<double>& wei
   return rank_of;
 }
 
-/// A group of the graph, and what it weighs.
+/// A group of the graph, and its weight.
 struct Group {
   std::vector<std::size_t> members;
   double weight = 0;
@@ -341,8 +343,7 @@ void deal_groups(const std::vector<Group>& groups, std::vector<int>& rank_of,
   }
 }
 
-/// Gives each group its ranks.  Returns false if that gives some group more ranks than it has
-/// members.
+/// Gives each group its ranks.  Returns false if a group would get more ranks than it has members.
 bool deal_ranks(std::vector<Group>& groups, int ranks) {
   std::vector<double> weights;
   for (const Group& group : groups) weights.push_back(group.weight);
@@ -353,7 +354,7 @@ bool deal_ranks(std::vector<Group>& groups, int ranks) {
   });
 }
 
-/// Puts what belongs to all groups where there is least to do.
+/// Puts components that belong to all groups on the rank with the least load.
 void deal_rest(const Graph& graph, const std::vector<double>& weights, std::vector<int>& rank_of,
                std::vector<double>& loads) {
   for (std::size_t id = 0; id < weights.size(); ++id) {

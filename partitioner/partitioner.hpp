@@ -14,15 +14,16 @@ struct PartitionOptions {
   int threads = 1;
   /// Cost by component, as --profile measures it; empty: the weights of the graph.
   std::vector<double> weights = {};
-  /// A component that must live on rank 0, because it works with rank 0's files; none: no such.
+  /// Component that must be on rank 0, because it uses rank 0's files; none: there is no such
+  /// component.
   ComponentId on_rank_0 = ComponentId::none();
 };
 
-/// Components to ranks: where the graph has groups, such as GPUs, whole groups to ranks, or as many
-/// ranks to each as its weight says if there are more; then those of a group to its ranks by METIS,
-/// so that ranks carry the same weight, of each kind and in all, and
-/// little traffic crosses; then to the threads of each rank by longest processing time.  The same
-/// on every rank and in every run.  Throws UserError if there are more ranks than components.
+/// Assigns components to ranks and threads.  Groups of the graph, such as GPUs, go to ranks as a
+/// whole, or get several ranks by their weight if there are more ranks.  METIS then divides a group
+/// among its ranks, so that the weights of ranks are equal, for each kind and in total, and little
+/// traffic crosses.  Threads of a rank get components by longest processing time.  The result is
+/// equal on every rank and in every run.  Throws UserError if there are more ranks than components.
 Assignment partition(const Graph& graph, const PartitionOptions& options);
 inline Assignment partition(const Graph& graph, int ranks, int threads,
                             ComponentId on_rank_0 = ComponentId::none()) {
@@ -34,20 +35,20 @@ inline Assignment partition(const Graph& graph, int ranks, int threads,
 Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
                              ComponentId on_rank_0 = ComponentId::none());
 
-/// Links that are cut between one rank and another.
+/// Links cut between one rank and another.
 struct RankCut {
   int from = 0, to = 0;
   std::uint64_t links = 0;
-  double weight = 0;  ///< of the cut links
+  double weight = 0;  ///< weight of the cut links
   Time lookahead;     ///< least latency of the cut links
-  LinkId shortest;    ///< the first link that has it
+  LinkId shortest;    ///< first link with the least latency
 };
 
 /// Cuts of every pair of ranks, sorted by (from, to); pairs without a link are left out.
 std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment);
 
-/// Describes who gets what, which links are cut, and how far ahead each rank may run of each
-/// other.  `weights`: as in PartitionOptions.
+/// Describes the components of each rank, the cut links, and how far each rank may run ahead of the
+/// others.  `weights`: as in PartitionOptions.
 std::string describe_partition(const Graph& graph, const Assignment& assignment,
                                const std::vector<double>& weights = {});
 

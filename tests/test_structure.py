@@ -134,17 +134,34 @@ class Structure(unittest.TestCase):
         self.assert_kept()
         self.write("models/vm/tlb.hpp", "\n\n".join(unclear + clear) + "\n")
         found = self.check("--check").stdout
-        self.assertIn("words: models/vm has 11 unclear comments (at most 0)", found)
+        self.assertIn("words: models/vm has 12 unclear comments (at most 0)", found)
         self.assertIn("models/vm/tlb.hpp:23: The same for a page.", found)
-        self.write("tests/unclear_comments.yaml", "models/vm: 11\n")
+        self.write("tests/unclear_comments.yaml", "models/vm: 12\n")
         self.assert_kept()
-        self.write("tests/unclear_comments.yaml", "models/vm: 10\nmodels/sm: 6\n")
+        self.write("tests/unclear_comments.yaml", "models/vm: 11\nmodels/sm: 6\n")
         self.assertEqual(self.check("--check").returncode, 1)
-        self.write("tests/unclear_comments.yaml", "models/vm: 11\n")
+        self.write("tests/unclear_comments.yaml", "models/vm: 12\n")
         self.write("models/sm/port.hpp", "/// What tests say is counted nowhere.\n")
         self.write("tests/unit/vm/tlb_test.cpp", "/// What tests say is counted nowhere.\n")
         self.assertIn("models/sm has 1 unclear", self.check("--check").stdout)
         self.assertIn("models/sm/port.hpp:1: What tests say", self.check("--words", "models/sm").stdout)
+
+    def test_comments_behind_code_name_their_thing(self):
+        unclear = ("int a;  ///< of the page", "int b;  // By tenant.", "int c;  ///< until it ends",
+                   "int d = 1'000;  ///< in which it ends", "char e = '\\'';  // its end",
+                   "f(\"//\");  // they return",
+                   "int g;  ///< `more`: its next one", "int h;  ///< ... has one", "return;  // what it has lost")
+        clear = ("int a;  ///< bytes of the page", "int b;  // in cycles", "}  // namespace of", "f();  // NOLINT: of",
+                 "f(\"http://of\");", "int c;  ///< none: absent", "char d = '\"';  ///< quotation mark",
+                 "int e = 1'000;  // rows at once", "  // of the page, in a line of its own",
+                 "int f;  ///< official name")
+        self.write("core/time/clock.hpp", "\n".join(clear) + "\n")
+        self.assert_kept()
+        for comment in unclear:
+            self.write("core/time/clock.hpp", "\n".join(clear) + f"\n{comment}\n")
+            words = comment.split("/")[-1].lstrip("< ").rstrip("\n")
+            self.assert_broken("words: core has 1 unclear comments (at most 0); the last ones:",
+                               f"    core/time/clock.hpp:11: {words}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are saved as they stand");
 
-/// Stands before each section, so that a name is looked for only where one can be.
+/// Mark before each section, so that a name is looked for only at the begin of a section.
 constexpr std::uint32_t section_mark = 0x54434553;  // "SECT"
 
 /// Takes everything, and counts it.
@@ -34,7 +34,8 @@ class CountedBytes final : public std::streambuf {
   std::size_t count_ = 0;
 };
 
-/// Returns the bytes left behind the present place; the largest number if the buffer does not tell.
+/// Returns the number of bytes behind the present place; the largest number if the buffer cannot
+/// tell.
 std::uint64_t bytes_left(std::streambuf& bytes) {
   constexpr auto in = std::ios_base::in;
   const std::streamoff here = bytes.pubseekoff(0, std::ios_base::cur, in);

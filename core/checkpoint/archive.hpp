@@ -16,10 +16,10 @@ namespace lockstep {
 
 /// Saves or restores state, so that a component has one `serialize` for both directions.
 ///
-/// A value is one that has `serialize` (a member, or a function beside its type), a number, an
-/// enumeration, or a container of values; numbers are little-endian.  One class for both
-/// directions, and bytes moved by a call: the state of everything is instantiated here, and must
-/// stay cheap to compile.
+/// A value is a type with `serialize` (a member, or a function beside its type), a number, an
+/// enumeration, or a container of values; numbers are little-endian.  One class serves both
+/// directions, and a function call moves the bytes: the state of every component is instantiated
+/// here, and must stay cheap to compile.
 ///
 /// The state of a component is a row of sections, one for each part that owns state:
 ///
@@ -28,14 +28,15 @@ namespace lockstep {
 ///       archive(queue_, flights_, next_);
 ///     }
 ///
-/// A section ends where the next begins, so a part saves its own members before its parts.  Who
-/// changes what a section holds raises its version; a checkpoint of another version is refused by
-/// name.  A struct goes member by member, never as its bytes in memory: they hold padding, and
-/// change unseen.
+/// A section ends where the next begins, so a part saves its own members before its parts.  A
+/// change of a section's content raises its version; a checkpoint of another version is refused
+/// with the section's name.  A struct is saved member by member, never as its bytes in memory:
+/// these include padding, and change unseen.
 class Archive {
  public:
   static Archive saving(std::ostream& out) { return Archive(&out, nullptr, ""); }
-  /// `owner`: the component whose state it is, such as "sm[3]". Errors begin with it.
+  /// Makes an archive that restores.  `owner`: the component whose state it is, such as "sm[3]";
+  /// errors begin with it.
   static Archive restoring(std::istream& in, std::string owner = "") {
     return Archive(nullptr, &in, std::move(owner));
   }
@@ -53,13 +54,12 @@ class Archive {
   /// Returns how many sections have begun.
   std::size_t sections() const { return sections_; }
 
-  /// A payload: bytes of a known size that mean nothing to the program, or whose meaning another
-  /// value tells.
+  /// Saves or restores a payload: bytes of a known size whose meaning is left to the caller.
   void bytes(void* data, std::size_t size);
-  /// Throws UserError unless so many bytes are left, at least `each` for each of `count`. Call it
-  /// before room is made for restored values.
+  /// Throws UserError unless enough bytes are left: at least `each` for each of `count` values.
+  /// Call it before allocating memory for restored values.
   void require(std::uint64_t count, std::uint64_t each = 1) const;
-  /// Throws UserError unless a list that was restored is as long as it must be.
+  /// Throws UserError unless a restored list has the required length.
   void require_length(std::size_t restored, std::size_t must_be) const;
 
  private:
@@ -93,7 +93,8 @@ class Archive {
     }
   }
   std::size_t size(std::size_t size);
-  /// Reads or writes the length of a list.  Throws UserError if its elements cannot all be there.
+  /// Reads or writes the length of a list.  Throws UserError if there are too few bytes for its
+  /// elements.
   template <class Value>
   std::size_t length(std::size_t own) {
     const std::size_t count = size(own);
@@ -103,7 +104,8 @@ class Archive {
   /// Returns the bytes that an element takes in a checkpoint: a fresh one is the smallest.
   template <class Value>
   static std::size_t least_bytes(std::size_t count) {
-    constexpr std::size_t few_bytes = 1 << 20;  // in memory: not worth a closer look
+    // Inputs up to this size are read into memory without a closer look.
+    constexpr std::size_t few_bytes = 1 << 20;
     if constexpr (is_plain<Value>) {
       return sizeof(Value);
     } else {
@@ -174,9 +176,9 @@ class Archive {
   std::ostream* output_;
   std::istream* input_;
   std::string owner_;
-  const char* section_ = "";  ///< the last that began
+  const char* section_ = "";  ///< name of the section that began last
   std::size_t sections_ = 0;
-  std::uint64_t left_ = 0;  ///< bytes that are there to restore from
+  std::uint64_t left_ = 0;  ///< bytes left to restore from
 };
 
 }  // namespace lockstep

@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// Sums four rows of words side by side. Each step is one to one in the word and in the sum so far.
+/// Sums four rows of words side by side. Each step is a bijection in the word and in the sum so
+/// far.
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
   constexpr std::size_t row = 4 * sizeof(std::uint64_t);

@@ -6,8 +6,7 @@
 
 namespace lockstep {
 
-/// Returns a checksum of bytes that may get damaged. No change of a single word is missed, and the
-/// speed is that of memory.
+/// Returns a checksum of bytes. It detects every change of a single word, and is as fast as memory.
 std::uint64_t checksum(std::span<const std::byte> bytes);
 
 }  // namespace lockstep

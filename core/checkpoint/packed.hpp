@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Returns the bytes that an archive makes of a value, to be sent from one rank to another.
+/// Returns the bytes of an archive of the value, to be sent to another rank.
 template <class T>
 std::vector<std::byte> packed(T value) {
   std::ostringstream out;

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// Destination of parts, one after the other.
+/// Destination of parts, written one after the other.
 class PartSink {
  public:
   virtual ~PartSink() = default;
@@ -30,9 +30,9 @@ class PartSource {
  public:
   virtual ~PartSource() = default;
   /// Returns chunk `index` of a part as it was written; empty behind the last. Throws UserError if
-  /// there is no such part, or if it has been damaged.
+  /// there is no such part, or if it is damaged.
   virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
-  /// Bytes of all chunks.
+  /// Returns the number of bytes of all chunks.
   virtual std::uint64_t size(const std::string& part) = 0;
 };
 
@@ -74,7 +74,7 @@ class PartReader final : public std::streambuf {
   std::size_t next_ = 0;
 };
 
-/// Saves a part that is no component: the one that `values` saves or restores.
+/// Saves a part that is not a component; `values` saves or restores it.
 void save_part(PartSink& sink, const std::string& part,
                const std::function<void(Archive&)>& values);
 void restore_part(PartSource& source, const std::string& part,

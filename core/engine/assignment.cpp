@@ -8,7 +8,7 @@ Assignment Assignment::spread(const Graph& graph, int ranks, int threads) {
   Assignment result;
   result.places.resize(graph.nodes().size());
   const std::size_t workers = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(threads);
-  std::size_t first_worker = 0;  // where the next kind begins, so that hubs do not share a worker
+  std::size_t first_worker = 0;  // first worker of the next kind: hubs do not share a worker
   for (std::size_t kind = 0; kind < graph.kinds().size(); ++kind) {
     double total = 0;
     for (const Graph::Node& node : graph.nodes()) {

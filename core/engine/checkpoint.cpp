@@ -1,11 +1,11 @@
 /// Saves and restores a run between two windows.
 ///
-/// The parts are: `engine` (the boundary, how many components there are), then for each component,
-/// how far it has come, the messages on their way to it and its own state.  Nothing tells where
-/// components lived.
+/// The parts are: `engine` (the boundary and the number of components), then for each component its
+/// simulated time, the messages on their way to it and its own state.  The places of components are
+/// not saved.
 ///
-/// They stream: rank 0 takes one chunk after the other from the rank where a component lives, and
-/// writes it before it asks for the next.  So saving needs a few chunks of memory, however large
+/// Parts are streamed: rank 0 takes one chunk after the other from the rank of a component, and
+/// writes each before it asks for the next.  So saving needs a few chunks of memory, however large
 /// the components are.
 #include <algorithm>
 #include <array>
@@ -90,7 +90,7 @@ void save_chunks(Slot& slot, Time reached, const PartWriter::Sink& sink,
   chunks.finish();
 }
 
-/// A sink that fails once is asked nothing more: other ranks still have to get rid of their chunks.
+/// A sink that is not used any more after a failure: other ranks still have to send their chunks.
 class Guarded {
  public:
   explicit Guarded(std::exception_ptr& failure) : failure_(failure) {}
@@ -140,7 +140,7 @@ bool Engine::save(PartSink* sink) {
       Slot& slot = slots[next++];
       const Time reached = std::max(before, state.window->reached()[slot.kind]);
       save_chunks(slot, reached, writes ? PartWriter::Sink(keep) : PartWriter::Sink(send), failure);
-      if (!writes) send({});  // behind the last
+      if (!writes) send({});  // an empty chunk follows the last one
     } else if (writes) {
       for (;;) {
         const Communicator::Bytes chunk = communicator.receive(owner);
@@ -187,8 +187,8 @@ void Engine::State::serialize(Archive& archive) {
                     "resume with the configuration it was taken with");
   }
   if (archive.is_saving() || boundary == Time::zero()) return;
-  // It may have been a stop time that does not hold any more, with boundaries passed over behind
-  // it.
+  // The restored boundary may be a stop time that no longer holds, with boundaries behind it
+  // skipped.
   boundary = boundary_after(boundary_for);
 }
 

@@ -14,8 +14,8 @@ class Outbox;
 
 /// A logical process: one SM, one memory partition, the dispatcher, the host.
 ///
-/// Advanced in windows.  Between windows its whole state is in its members; it shares no mutable
-/// state with any other component and sees the world only through its inbox.
+/// A component is advanced in windows.  Between windows its whole state is in its members; it
+/// shares no mutable state with other components and communicates only by messages.
 class Component {
  public:
   virtual ~Component() = default;
@@ -29,24 +29,24 @@ class Component {
   /// activity.  Sends through `outbox` only.
   virtual void advance(Time horizon, Inbox inbox, Outbox& outbox) = 0;
 
-  /// The whole mutable state, both directions; begins with its section.
+  /// Saves or restores the whole mutable state. The state begins with its section.
   virtual void serialize(Archive& archive) = 0;
 
   /// Returns the statistics to sample at an epoch (see core/statistics); called when the component
   /// stands at `now`.
   virtual StatisticsView statistics(Time now) = 0;
 
-  /// Statistics of parts that the output shows as a kind of their own, such as the directions of a
-  /// link: so many instances of the kind with their schema, one component's behind the other's.
-  /// Only components of one kind have parts of a schema, and as many each.
+  /// Returns statistics of parts that the output shows as a kind of their own, such as the
+  /// directions of a link: instances of one schema, those of one component behind those of another.
+  /// Only components of one kind have parts of a schema, and each has as many.
   virtual std::vector<StatisticsView> parts(Time) { return {}; }
 
   /// Returns false while the component still has work that must end before the run may end. The run
   /// ends at the first epoch boundary where every component is finished.
   virtual bool finished() const { return true; }
 
-  /// Returns for stall reports what the component waits for and who holds it; "" when it waits for
-  /// nothing.
+  /// Returns for stall reports what the component waits for and what holds it up; "" when it waits
+  /// for nothing.
   virtual std::string waiting_for() const { return ""; }
 };
 

@@ -7,7 +7,8 @@
 namespace lockstep {
 namespace {
 
-/// Distances of a single step between kinds: the shortest link of each pair that `wanted` accepts.
+/// Distances of a single step between kinds: the shortest link of each pair for which `wanted` is
+/// true.
 template <class Predicate>
 Distances steps(const Graph& graph, Predicate wanted) {
   Distances result(graph.kinds().size());
@@ -19,8 +20,8 @@ Distances steps(const Graph& graph, Predicate wanted) {
   return result;
 }
 
-/// Closes the table by Floyd-Warshall. The diagonal ends as the shortest cycle because it starts
-/// without a zero.
+/// Closes the table by Floyd-Warshall. The diagonal becomes the shortest cycle, because it does not
+/// start with zero.
 void close(Distances& table) {
   for (std::size_t via = 0; via < table.kinds(); ++via) {
     for (std::size_t from = 0; from < table.kinds(); ++from) {
@@ -68,7 +69,7 @@ Distances distances_across(const Graph& graph, const Assignment& assignment) {
   Distances any = steps(graph, [](const Graph::Edge&) { return true; });
   close(any);
 
-  // A path is: anything or nothing, one crossing link, anything or nothing.
+  // A path consists of any links or none, one crossing link, and any links or none.
   const std::size_t kinds = any.kinds();
   Distances begun = crossing;
   for (std::size_t from = 0; from < kinds; ++from) {
@@ -97,7 +98,7 @@ std::string limiting_cycle(const Graph& graph, std::span<const std::string> exce
     return std::find(except.begin(), except.end(), graph.kinds()[kind].name) != except.end();
   };
 
-  // The shortest cycle starts with a link from -> to whose way back is shortest.
+  // The shortest cycle starts with the link from -> to that has the shortest way back.
   Time best = Time::never();
   std::size_t best_from = 0;
   std::size_t best_to = 0;

@@ -9,9 +9,9 @@
 
 namespace lockstep {
 
-/// Least sums of latencies between kinds of components: how long what one component does needs to
-/// reach another.  Kept by kind because machines are regular: a few dozen entries instead of the
-/// square of the components, and never longer than the truth.
+/// Least sums of latencies between kinds of components: the time that an effect of one component
+/// needs to reach another.  Sums are kept by kind because machines are regular: a few dozen entries
+/// instead of the square of the components, and never above the true distance.
 class Distances {
  public:
   explicit Distances(std::size_t kinds) : kinds_(kinds), table_(kinds * kinds, Time::never()) {}
@@ -23,7 +23,7 @@ class Distances {
   /// value.
   void cap_horizons(const std::vector<Time>& next, std::vector<Time>& horizons) const;
 
-  /// Returns the length of the shortest path of all; a path is no shorter than its first link.
+  /// Returns the length of the shortest path; no path is shorter than its first link.
   Time shortest() const;
   void shorten(std::size_t from, std::size_t to, Time length);
 

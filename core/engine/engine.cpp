@@ -63,7 +63,7 @@ Agreement Engine::State::own_view() const {
 bool Engine::State::serve_requests(RunControl& control, unsigned bits) {
   bool go_on = true;
   guard([&] { go_on = control.agreed(bits); });
-  // The answer is agreed too: one rank may have failed to write its checkpoint.
+  // The ranks agree on the answer too: one rank may have failed to write its checkpoint.
   std::array<std::int64_t, 2> answers{failure ? communicator.rank() : Agreement::nobody,
                                       go_on ? 1 : 0};
   communicator.minimum(answers);
@@ -114,7 +114,8 @@ RunSummary Engine::State::summary(bool finished) const {
   result.wall_seconds = now.all / ticks_per_nanosecond * 1e-9;
   const double copying = window->copying_ticks();
   const double waiting = now.waiting + static_cast<double>(meeting.waiting_ticks());
-  // What is neither work nor waiting: opening and closing windows, meetings, copying messages.
+  // Overhead is time outside of work and waiting: opening and closing windows, meetings, copying
+  // messages.
   const double overhead = now.all - now.working - waiting - now.observing + copying;
   result.synchronisation_share = std::max(0.0, overhead / now.all);
   result.imbalance_share = waiting / now.all;

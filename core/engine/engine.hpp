@@ -23,23 +23,25 @@ class PartSink;
 class PartSource;
 
 struct RunSummary {
-  Time end;               ///< every component stands here
+  Time end;               ///< simulated time that every component has reached
   bool finished = false;  ///< false: RunControl::agreed left the run
   // The rest may differ between two runs of the same scenario.
-  std::uint64_t windows = 0;         ///< windows in which some component of this rank was called
-  std::uint64_t exchanges = 0;       ///< between ranks (outer windows); counted for one rank too
-  double wall_seconds = 0;           ///< of the simulation loop
-  double synchronisation_share = 0;  ///< barriers, exchange, copying; without waiting for others
-  double imbalance_share = 0;        ///< waiting for slower threads and ranks
+  std::uint64_t windows = 0;  ///< windows in which a component of this rank was called
+  /// Exchanges between ranks (outer windows), also with a single rank.
+  std::uint64_t exchanges = 0;
+  double wall_seconds = 0;  ///< wall time of the simulation loop
+  /// Share of the time in barriers, exchange and copying, without waiting for others.
+  double synchronisation_share = 0;
+  double imbalance_share = 0;  ///< share of the time spent waiting for slower threads and ranks
 };
 
-/// The run failed for a reason that concerns this rank; what() is the message to print. Mistakes of
-/// users are thrown as UserError.
+/// The run failed for a reason on this rank; what() is the message to print. Mistakes of users are
+/// thrown as UserError.
 class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown when another rank has failed and reports why: this rank ends without a word.
+/// Thrown when another rank has failed and reports why: this rank ends silently.
 class StoppedElsewhere : public std::runtime_error {
  public:
   StoppedElsewhere() : std::runtime_error("another rank failed") {}
@@ -70,15 +72,15 @@ class Engine {
   Communicator& communicator() const;
   const Profile& profile() const;
   /// Returns for a start-up note the kinds on the shortest cycle of links, which limits the
-  /// windows, and its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles. A cycle that
-  /// touches only kinds named in `except` is passed over.
+  /// windows, and its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles. A cycle of
+  /// kinds that `except` names is skipped.
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
   /// Returns the cost of this rank's part of the run so far; called from RunControl::agreed.
   RunSummary so_far() const;
 
-  /// Saves all state, without a trace of ranks or threads. Rank 0 hands the state to `sink`, which
-  /// is null elsewhere. Call it between windows only: from RunControl::agreed or outside run.
+  /// Saves all state, independent of ranks and threads. Rank 0 hands the state to `sink`, which is
+  /// nullptr elsewhere. Call it between windows only: from RunControl::agreed or outside run.
   /// Returns false if another rank failed, which throws the reason.
   [[nodiscard]] bool save(PartSink* sink);
   /// Restores state; every rank reads the parts that it needs. The run may stop at another time

@@ -17,12 +17,12 @@ struct LocalComponent {
   Component* component;
 };
 
-/// Samples the machine at epoch boundaries.  Epochs in which nothing happened are passed over.
+/// Samples the machine at epoch boundaries.  Epochs without any event are skipped.
 class EpochObserver {
  public:
   virtual ~EpochObserver() = default;
 
-  /// Returns this rank's contribution. Called on every rank, when all components stand at `end`.
+  /// Returns this rank's contribution. Called on every rank when all components have reached `end`.
   /// The components are those of this rank, by id.
   virtual std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) {
     static_cast<void>(end), static_cast<void>(components);
@@ -34,11 +34,11 @@ class EpochObserver {
     static_cast<void>(end), static_cast<void>(contributions);
   }
 
-  /// Returns whether the next collect() also needs what all components wait for. Called on rank 0
-  /// only, after collect().
+  /// Returns whether the next collect() also needs the reasons for which components wait. Called on
+  /// rank 0 only, after collect().
   virtual bool wants_account() const { return false; }
-  /// Takes a line for each component that waits for something, by id. Called on rank 0 only, if it
-  /// was asked for. A RunError ends the run.
+  /// Takes a line for each waiting component, by id. Called on rank 0 only, if wants_account() was
+  /// true. A RunError ends the run.
   virtual void account(Time end, const std::string& waiting) {
     static_cast<void>(end), static_cast<void>(waiting);
   }

@@ -1,8 +1,8 @@
-/// How a run fails: one rank says why, all of them stop.
+/// Failure of a run: one rank reports the reason, and all ranks stop.
 ///
-/// An exception is kept until the ranks meet next; there all learn which rank failed, that rank
-/// throws its message and the others throw StoppedElsewhere.  So nobody waits for a rank that is
-/// gone, and of several failures only one is reported.
+/// An exception is kept until the ranks meet next.  There all learn which rank failed: that rank
+/// throws its message, and the others throw StoppedElsewhere.  So no rank waits for one that is
+/// gone, and only one of several failures is reported.
 #include <array>
 #include <cstring>
 #include <map>

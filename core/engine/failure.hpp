@@ -17,13 +17,13 @@ class LateMessage : public InternalError {
   LinkId link;
 };
 
-/// An exception that left a component, or the code around it (component none).
+/// An exception thrown by a component, or by the code around it (component none).
 struct Failure {
   Time time;
   ComponentId component;
   std::exception_ptr exception;
 
-  /// Keeps one of several failures of a window: the same one whichever thread met it first.
+  /// Keeps one of several failures of a window, independent of the thread that met it first.
   static void keep_first(std::optional<Failure>& kept, const Failure& other) {
     if (!kept || other.time < kept->time ||
         (other.time == kept->time && other.component < kept->component)) {

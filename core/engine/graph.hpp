@@ -12,8 +12,8 @@
 namespace lockstep {
 
 /// The machine as the engine and the partitioner see it: components and links in a canonical order
-/// that does not depend on ranks or threads.  Every rank holds the whole graph, but only builds
-/// the components it owns.
+/// that does not depend on ranks or threads.  Every rank has the whole graph, but builds only its
+/// own components.
 class Graph {
  public:
   struct Kind {
@@ -21,11 +21,10 @@ class Graph {
   };
   struct Node {
     KindId kind;
-    std::uint32_t index;  ///< among its kind
+    std::uint32_t index;  ///< number among the components of its kind
     double weight;        ///< expected cost, for the partitioner
-    /// Number of a group of components that talk to each other much more than to others, such as
-    /// those of a GPU. Nothing for components that all groups share, and if there is only one
-    /// group.
+    /// Number of a group of components that exchange most messages among themselves, such as those
+    /// of a GPU. Nothing for components shared by all groups, and if there is only one group.
     std::optional<std::uint32_t> group;
   };
   struct Edge {
@@ -54,7 +53,7 @@ class Graph {
   std::vector<Edge> edges_;
 };
 
-/// Builds a component where it lives.  Called once for each component of this rank.
+/// Builds a component on its rank.  Called once for each component of this rank.
 using ComponentFactory = std::function<std::unique_ptr<Component>(ComponentId)>;
 
 }  // namespace lockstep

@@ -37,9 +37,9 @@ class Link {
   std::uint32_t sequence_ = 0;
 };
 
-/// Links from one component to many, all with one latency, that share one count and one order of
-/// departures: a component with a thousand destinations keeps one object instead of a thousand.
-/// Link `first + i` goes to component `first_destination + i`.
+/// Links from one component to many, with one latency, one count and one order of departures: a
+/// component with a thousand destinations keeps one object instead of a thousand. Link `first + i`
+/// goes to component `first_destination + i`.
 class Trunk {
  public:
   Trunk() = default;
@@ -48,8 +48,7 @@ class Trunk {
         first_destination_(first_destination),
         link_(first, first_destination, latency) {}
 
-  /// A trunk of links that a graph made one after the other, to components made one after the
-  /// other.
+  /// Makes a trunk of consecutive links of a graph to consecutive components.
   explicit Trunk(std::span<const Link> links) {
     if (links.empty()) return;
     *this = Trunk(links[0].id(), links[0].destination(), links[0].latency());

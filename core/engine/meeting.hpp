@@ -9,18 +9,19 @@
 
 namespace lockstep {
 
-/// Facts that ranks tell each other when they exchange messages, and that all of them then know.
+/// Facts that ranks exchange together with messages, so that all of them know them.
 struct Agreement {
-  std::vector<Time> next;  ///< by kind: earliest activity anywhere, messages on their way included
-  int failed_rank = nobody;  ///< the lowest rank that failed
-  bool finished = false;     ///< all components of all ranks are
-  unsigned requests = 0;     ///< raised by any rank
+  /// Earliest activity of each kind on any rank, messages on their way included.
+  std::vector<Time> next;
+  int failed_rank = nobody;  ///< lowest rank that failed
+  bool finished = false;     ///< all components of all ranks have finished
+  unsigned requests = 0;     ///< requests raised by any rank
 
   static constexpr int nobody = 0x7fffffff;
   Time earliest() const;
 };
 
-/// Exchanges between ranks: one message per neighbour, and one reduction where not all ranks are
+/// Exchanges between ranks: one message per neighbour, and a reduction if not all ranks are
 /// neighbours.
 class Meeting {
  public:
@@ -33,8 +34,8 @@ class Meeting {
   std::uint64_t exchanges() const { return exchanges_; }
   /// Ticks spent waiting for ranks that were slower.
   std::uint64_t waiting_ticks() const { return waiting_ticks_; }
-  /// The last that was added to them: of the exchange before the last, since ranks hear then how
-  /// long others waited.
+  /// Returns the wait in the exchange before the last one: ranks learn in an exchange how long
+  /// others waited in the one before.
   std::uint64_t waited_before() const { return waited_before_; }
   /// Ticks spent on exchanges, waiting included.
   std::uint64_t exchange_ticks() const { return exchange_ticks_; }
@@ -48,7 +49,7 @@ class Meeting {
   std::vector<int> neighbours_;
   bool all_are_neighbours_;
   std::vector<Communicator::Bytes> outgoing_, incoming_;
-  std::int64_t last_wait_ = 0;  ///< ticks this rank waited in the exchange before
+  std::int64_t last_wait_ = 0;  ///< ticks that this rank waited in the exchange before
   std::uint64_t exchanges_ = 0;
   std::uint64_t waiting_ticks_ = 0, waited_before_ = 0;
   std::uint64_t exchange_ticks_ = 0;

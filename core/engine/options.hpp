@@ -6,25 +6,25 @@
 
 namespace lockstep {
 
-/// Ways to choose windows. Every one ends in the same state; the others exist to prove that, and to
-/// measure the gain of the distances.
+/// Ways to choose windows. All end in the same state; the others prove that, and measure the gain
+/// of the distances.
 enum class Pacing : std::uint8_t {
-  horizons,       ///< as far as the shortest paths allow
-  random_cuts,    ///< windows end at random times before that
-  shortest_link,  ///< no look at the distances: no window is longer than the shortest link
-  one_activity,   ///< the reference: one instant at a time, no look at the distances
+  horizons,       ///< windows as long as the shortest paths allow
+  random_cuts,    ///< as horizons, but windows end at random times before
+  shortest_link,  ///< windows no longer than the shortest link, without a look at the distances
+  one_activity,   ///< one instant at a time, without a look at the distances: the reference
 };
 
 struct EngineOptions {
   int threads = 1;
-  Time epoch = Time{10'000'000'000};  ///< sampled every so often (10 us); never() for no epochs
-  Time stop_at = Time::never();       ///< end here even if components are not finished
-  double progress_seconds = 0.5;      ///< wall time between two calls of RunControl::progress
-  bool profile = false;               ///< record the costs of components and the time of windows
+  Time epoch = Time{10'000'000'000};  ///< time between two samples (10 us); never() for no epochs
+  Time stop_at = Time::never();  ///< time at which the run ends even if components are not finished
+  double progress_seconds = 0.5;  ///< wall time between two calls of RunControl::progress
+  bool profile = false;           ///< record the costs of components and the time of windows
 
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;         ///< run the components of a window in random order
-  std::uint64_t test_seed = 0;  ///< for random_cuts and shuffle
+  std::uint64_t test_seed = 0;  ///< seed for random_cuts and shuffle
 };
 
 }  // namespace lockstep

@@ -23,8 +23,8 @@ class Outbox {
     if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
   }
 
-  /// Sends as send() does, but returns the place of `payload_bytes` bytes for the caller to fill
-  /// (before the next send).
+  /// Sends as send() does, but returns the place of `payload_bytes` bytes, which the caller fills
+  /// before the next send.
   template <class Body>
   std::byte* reserve(Link& link, Time departure, std::uint16_t kind, const Body& body,
                      std::size_t payload_bytes) {
@@ -34,7 +34,7 @@ class Outbox {
     return place + sizeof(Body);
   }
 
-  /// Sets where messages to component c go: `targets[c]`. Called by the engine.
+  /// Sets the target of messages to component c: `targets[c]`. Called by the engine.
   void attach(std::vector<MailTarget> targets) { targets_ = std::move(targets); }
 
  private:

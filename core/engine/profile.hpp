@@ -1,5 +1,5 @@
-/// Records of --profile: the cost of each component, in all and window by window, and where the
-/// time of each window went.
+/// Records of --profile: the cost of each component, in total and by window, and the use of each
+/// window's time.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Cost of one component in one window, and how many windows like it this one stands for: windows
-/// are recorded by sample, but each step that takes long is recorded.
+/// Cost of one component in one window, and the number of windows that it stands for: windows are
+/// sampled, but every long step is recorded.
 struct WindowCost {
   std::uint32_t window;
   std::uint32_t component;
@@ -17,17 +17,18 @@ struct WindowCost {
   std::uint32_t windows;
 };
 
-/// Time of one window by use: nanoseconds, averaged over the threads of this rank.
+/// Use of the time of one window: nanoseconds, averaged over the threads of this rank.
 struct WindowTimes {
   std::uint32_t window, working, synchronising, exchanging, waiting;
 };
 
 /// Records of --profile on this rank.
 struct Profile {
-  std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
-  std::vector<WindowCost> costs;                     ///< the first few million
-  std::vector<WindowTimes> times;                    ///< of the first million windows
-  double working_seconds = 0;                        ///< in components
+  /// Time in each component; 0 for components of other ranks.
+  std::vector<std::uint64_t> component_nanoseconds;
+  std::vector<WindowCost> costs;   ///< costs of the first few million window steps
+  std::vector<WindowTimes> times;  ///< times of the first million windows
+  double working_seconds = 0;      ///< wall time in components
   double exchanging_seconds = 0;
 };
 
@@ -45,7 +46,8 @@ class WindowTimesRecorder {
   /// Adds a row after a window: ticks until now, where waiting within an exchange counts as
   /// exchange.
   void add(std::uint64_t window, const TicksSpent& until_now);
-  /// Notes an exchange: so many ticks of the one before were spent waiting for other ranks.
+  /// Notes an exchange.  `waited_before`: ticks of the exchange before that were spent waiting for
+  /// other ranks.
   void exchanged(std::uint64_t waited_before);
 
   const std::vector<WindowTimes>& times() const { return times_; }
@@ -57,8 +59,8 @@ class WindowTimesRecorder {
   double ticks_per_nanosecond_;
   std::vector<WindowTimes> times_;
   TicksSpent before_;
-  std::size_t last_exchange_ = 0;  ///< window in whose time it fell
-  double waited_ = 0;              ///< in exchanges of a window that is not over yet
+  std::size_t last_exchange_ = 0;  ///< window in whose time the last exchange fell
+  double waited_ = 0;  ///< wall time waited in exchanges of the window that is not over yet
 };
 
 }  // namespace lockstep

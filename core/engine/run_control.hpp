@@ -8,7 +8,7 @@ namespace lockstep {
 
 /// How far a run has come; for people, never for the simulation.
 struct ProgressReport {
-  Time simulated;  ///< nothing before this time is left to do
+  Time simulated;  ///< time before which nothing is left to do
   Time stop_at;    ///< Time::never() if the run ends when all components are finished
   std::uint64_t windows = 0;
   double wall_seconds = 0;
@@ -24,13 +24,13 @@ class RunControl {
   /// EngineOptions::progress_seconds of wall time.
   virtual void progress(const ProgressReport& report) { static_cast<void>(report); }
 
-  /// Returns bits that this rank raises (0: none), on every rank before each exchange. Only the low
-  /// 16 bits travel. Flags of signal handlers belong here.
+  /// Returns bits that this rank raises (0: none). Called on every rank before each exchange. Only
+  /// the low 16 bits are sent. Flags of signal handlers belong here.
   virtual unsigned requests() { return 0; }
 
   /// Acts on the bits that any rank raised (never 0). Called on every rank, between windows and
   /// after the same exchange. Engine::save may be called from here. Returns false to leave
-  /// Engine::run, which may be called again to go on.
+  /// Engine::run, which may be called again to continue.
   virtual bool agreed(unsigned bits) { return static_cast<void>(bits), true; }
 };
 

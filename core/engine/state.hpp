@@ -15,9 +15,10 @@
 namespace lockstep {
 
 struct Engine::State {
-  /// Among requests: the observer of rank 0 wants to know what components wait for.
+  /// Bit among the requests: the observer of rank 0 wants the reasons for which components wait.
   static constexpr unsigned account_wanted = 1u << 15;
-  static constexpr double meet_at_least_every = 20e6;  ///< nanoseconds of wall time
+  /// Longest wall time between two meetings, nanoseconds.
+  static constexpr double meet_at_least_every = 20e6;
 
   State(const Graph& graph, Assignment assignment, const ComponentFactory& factory,
         Communicator& communicator, EngineOptions options);
@@ -66,23 +67,23 @@ struct Engine::State {
   std::vector<std::unique_ptr<Component>> owned;
   std::vector<LocalComponent> components;
   Meeting meeting;
-  const Distances inside;          ///< over links between components of this rank
-  const Distances across;          ///< over at least one link between ranks
-  std::optional<Failure> failure;  ///< outside of components
-  std::optional<Window> window;    ///< once the components exist
+  const Distances inside;          ///< distances within this rank
+  const Distances across;          ///< distances over at least one link between ranks
+  std::optional<Failure> failure;  ///< failure outside of components
+  std::optional<Window> window;    ///< the window loop; exists when the components do
   std::unique_ptr<Executor> executor;
-  std::vector<Time> horizons;  ///< of the next window, by kind
-  /// How far each local component had come when it was restored.  Components of one kind may stand
-  /// at different times, since they may have been saved by different ranks.
+  std::vector<Time> horizons;  ///< horizon of each kind in the next window
+  /// Time that each local component had reached when it was restored.  Components of one kind may
+  /// differ, since different ranks may have saved them.
   std::vector<Time> restored;
-  Time boundary;                     ///< where all components meet next; zero before the run
-  Time boundary_for;                 ///< the activity for which it was chosen
-  WindowTimesRecorder window_times;  ///< with options.profile
+  Time boundary;      ///< time at which all components meet next; zero before the run
+  Time boundary_for;  ///< activity for which the boundary was chosen
+  WindowTimesRecorder window_times;  ///< recorder of window times, used with options.profile
   Profile profile;
-  std::uint64_t run_began = 0;  ///< ticks
+  std::uint64_t run_began = 0;  ///< start of the run, in ticks
   std::uint64_t observer_ticks = 0;
   std::uint64_t next_progress = 0;
-  std::uint32_t cuts = 0;  ///< drawn so far, for Pacing::random_cuts
+  std::uint32_t cuts = 0;  ///< random cuts drawn so far, for Pacing::random_cuts
 };
 
 }  // namespace lockstep

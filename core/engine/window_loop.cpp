@@ -36,7 +36,7 @@
 namespace lockstep {
 namespace {
 
-/// Keeps the other threads at hand while it lives.
+/// Keeps the other threads ready during its lifetime.
 class AtHand {
  public:
   explicit AtHand(Executor& executor) : executor_(executor) { executor_.begin(); }
@@ -93,7 +93,7 @@ void Engine::State::run_outer_window(const Agreement& agreed) {
     const std::vector<Time>& next = window->next();
     return !std::equal(next.begin(), next.end(), outer.begin(), std::greater_equal<>());
   };
-  // Now and then ranks meet earlier than they must, for signals and the progress line.
+  // Ranks sometimes meet earlier than they must, for signals and the progress line.
   const auto enough =
       ticks() + static_cast<std::uint64_t>(meet_at_least_every * ticks_per_nanosecond);
   while (something_left() && ticks() < enough && !window->failed()) {
@@ -133,8 +133,8 @@ void Engine::State::choose_horizons(const std::vector<Time>& outer) {
   }
 }
 
-/// All components stand at the boundary, or would if they were called: nothing happens before it.
-/// True at the end of the run.
+/// Finishes a boundary that all components have reached, or would reach without an event. Returns
+/// true at the end of the run.
 bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool started = boundary > Time::zero();
   if (started) {

@@ -12,7 +12,7 @@ bool is_control(std::string_view text, std::size_t at) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
   };
   if (byte(at) < 0x20 || byte(at) == 0x7f) return true;
-  // U+0080 to U+009f in UTF-8: their first byte, and the second one.
+  // U+0080 to U+009f in UTF-8: the first byte, and the second one.
   const auto is_second = [](unsigned b) { return b >= 0x80 && b < 0xa0; };
   return (byte(at) == 0xc2 && is_second(byte(at + 1))) ||
          (at > 0 && byte(at - 1) == 0xc2 && is_second(byte(at)));
@@ -32,7 +32,7 @@ std::string escaped(std::string_view text, char kept) {
   return result;
 }
 
-/// A line is for reading: of a formula of a hundred thousand brackets its ends will do.
+/// Shortens a line for reading: the ends of a formula with a hundred thousand brackets are enough.
 std::string shortened(const std::string& text) {
   constexpr std::size_t most = 1000;
   if (text.size() <= most) return text;

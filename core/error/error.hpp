@@ -5,22 +5,22 @@
 
 namespace lockstep {
 
-/// A mistake of the user: one line that says where, what is wrong, and what to do about it.
+/// A mistake of the user: one line with the place, the mistake, and advice.
 class UserError : public std::runtime_error {
  public:
-  /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be
-  /// empty.  Control characters, of a key that is quoted, are shown as "\x0a".
+  /// `where` is "file:line:column" or another place that a person can find; it may be empty, like
+  /// `advice`.  Control characters in quoted keys are shown as "\x0a".
   UserError(const std::string& where, const std::string& what, const std::string& advice);
 };
 
-/// Returns text of a file for a terminal: control characters, which might be commands to it, are
-/// shown as "\x1b".
+/// Returns text of a file for a terminal: control characters, which a terminal could take as
+/// commands, are shown as "\x1b".
 std::string printable(const std::string& text);
-/// Returns the text as printable() does, but keeps its ends of lines: for texts that may have
-/// several lines.
+/// Returns the text as printable() does, but keeps ends of lines.
 std::string printable_lines(const std::string& text);
 
-/// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.
+/// A mistake in the program: an invariant does not hold.  The engine adds component and simulated
+/// time.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Returns advice against a failure of the operating system with a file, given its words for the
-/// failure (strerror); `usual` if those concern something else.
+/// Returns advice for a failed file operation, by the operating system's words for the failure
+/// (strerror); `usual` for other failures.
 std::string file_advice(const std::string& reason, const std::string& usual);
 
 }  // namespace lockstep

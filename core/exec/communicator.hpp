@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// The ranks of a run.  Functions are called by the main thread only (MPI_THREAD_FUNNELED), and
-/// but for send and receive, which two ranks call for each other, by all ranks together.
+/// The ranks of a run.  Only the main thread calls the functions (MPI_THREAD_FUNNELED).  All ranks
+/// call them together, except send and receive, which two ranks call for each other.
 class Communicator {
  public:
   using Bytes = std::vector<std::byte>;
@@ -26,7 +26,8 @@ class Communicator {
   /// Replaces the values by the elementwise minimum over all ranks.
   virtual void minimum(std::span<std::int64_t> values) = 0;
 
-  /// Returns when `to` has begun to receive, so that no rank is sent more than it has asked for.
+  /// Sends bytes.  Returns when `to` has begun to receive, so that no rank gets more than it has
+  /// asked for.
   virtual void send(int to, std::span<const std::byte> bytes) = 0;
   virtual Bytes receive(int from) = 0;
 

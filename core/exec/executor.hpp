@@ -5,29 +5,29 @@
 
 namespace lockstep {
 
-/// The tasks of a window: one share of tasks per owner thread.  Whichever thread runs a task, the
-/// outcome is the same.  No function throws.
+/// The tasks of a window: one share of tasks per owner thread.  The result does not depend on the
+/// thread that runs a task.  No function throws.
 class WindowTasks {
  public:
   virtual ~WindowTasks() = default;
   /// Prefetches data of `share` that other threads wrote. `open` will be called for the share in
-  /// the window of that number.
+  /// window `number`.
   virtual void fetch(std::uint32_t share, std::uint64_t number) const = 0;
-  /// Fetches the results of tasks, which other threads may have run, into the cache of the thread
-  /// that called run_window.
+  /// Prefetches the results of tasks, which other threads may have run, for the thread that called
+  /// run_window.
   virtual void fetch_outcome() const = 0;
-  /// Finds the tasks of `share`. Returns how many there are. Called once per share and window.
+  /// Finds the tasks of `share`. Returns their number. Called once per share and window.
   virtual std::uint32_t open(std::uint32_t share, std::uint32_t thread) = 0;
   /// Runs tasks [first, last) of an open share.
   virtual void run(std::uint32_t share, std::uint32_t first, std::uint32_t last,
                    std::uint32_t thread) = 0;
 };
 
-/// Time of the windows by use, in ticks and averaged over the threads.
+/// Use of the windows' time, in ticks averaged over the threads.
 struct ExecutorTimes {
   double working = 0;
-  double synchronising = 0;  ///< from the opening of a window or the last arrival to the exit
-  double waiting = 0;        ///< for slower threads
+  double synchronising = 0;  ///< time from the opening of a window or the last arrival to the exit
+  double waiting = 0;        ///< time spent waiting for slower threads
 };
 
 /// Carries out windows.  Thread 0 is the one that calls.
@@ -35,17 +35,17 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual std::uint32_t threads() const = 0;
-  /// Returns when all tasks of all shares (one per thread) of the window `number` have been run.  A
-  /// thread that comes late may still ask `tasks` to fetch: they stay until end().
+  /// Returns when all tasks of all shares (one per thread) of window `number` have run.  A late
+  /// thread may still use `tasks` to prefetch: they must stay valid until end().
   virtual void run_window(WindowTasks& tasks, std::uint64_t number) = 0;
-  /// Begins a series of windows; other threads are at hand until its end.
+  /// Begins a series of windows; other threads stay ready until its end.
   virtual void begin() {}
   virtual void end() {}
   virtual ExecutorTimes times() const = 0;
 };
 
 std::unique_ptr<Executor> make_serial_executor();
-/// oneTBB's threads; `threads` > 1.
+/// Returns an executor with threads of oneTBB. `threads` > 1.
 std::unique_ptr<Executor> make_thread_executor(std::uint32_t threads);
 
 }  // namespace lockstep

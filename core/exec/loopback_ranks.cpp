@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// A queue for each ordered pair of ranks, and a place to reduce numbers.
+/// A queue for each ordered pair of ranks, and memory for reductions.
 struct LoopbackRanks::Shared {
   explicit Shared(int ranks)
       : size(ranks),
@@ -25,7 +25,7 @@ struct LoopbackRanks::Shared {
   const int size;
   std::mutex mutex;
   std::vector<std::deque<Communicator::Bytes>> queues;
-  std::vector<std::condition_variable> arrived;  ///< by receiver
+  std::vector<std::condition_variable> arrived;  ///< one condition per receiver
   std::condition_variable taken;
 
   std::condition_variable reduced;

@@ -7,14 +7,14 @@
 
 namespace lockstep {
 
-/// Ranks as objects of one process, for tests of what many ranks do without mpirun.
+/// Ranks as objects of one process, to test runs with many ranks without mpirun.
 class LoopbackRanks {
  public:
   explicit LoopbackRanks(int size);
   ~LoopbackRanks();
 
-  /// Calls `rank_main` for every rank, each on a thread of its own, and returns when all are done.
-  /// An exception of the lowest rank that threw one is thrown again.
+  /// Calls `rank_main` for every rank, each on its own thread, and returns when all are done.
+  /// Rethrows the exception of the lowest rank that threw.
   void run(const std::function<void(Communicator&)>& rank_main);
 
  private:

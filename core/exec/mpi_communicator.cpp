@@ -18,8 +18,8 @@ constexpr int first_tag = 1;
 constexpr int rest_tag = 2;
 constexpr int pair_tag = 3;
 
-/// The first message of a pair has a fixed place: the length of the whole, then as much of it as
-/// fits below the size up to which Open MPI sends without a handshake.  The rest follows if needed.
+/// The first message of a pair has a fixed size limit: the total length, then as many bytes as fit
+/// below the size up to which Open MPI sends without a handshake.  The rest follows if needed.
 constexpr std::size_t eager_bytes = 3968;
 constexpr std::size_t eager_payload = eager_bytes - sizeof(std::uint64_t);
 
@@ -47,7 +47,7 @@ class MpiCommunicator final : public Communicator {
       if (begun < outgoing[i].size())
         begin_send(outgoing[i].data() + begun, outgoing[i].size() - begun, neighbours[i], rest_tag);
     }
-    // Only the first messages are needed to know what else comes.
+    // The first messages suffice to know the size of the rest.
     MPI_Waitall(static_cast<int>(first_messages), requests_.data(), MPI_STATUSES_IGNORE);
     for (std::size_t i = 0; i < count; ++i) {
       Bytes& bytes = incoming[i];
@@ -67,7 +67,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   void send(int to, std::span<const std::byte> bytes) override {
-    // The length waits for its receiver; the bytes follow in pieces that MPI's int counts can name.
+    // The length waits for the receiver; the bytes follow in pieces that fit MPI's int counts.
     const std::uint64_t size = bytes.size();
     MPI_Ssend(&size, 1, MPI_UINT64_T, to, pair_tag, MPI_COMM_WORLD);
     for_each_piece(bytes.size(), [&](std::size_t at, int count) {
@@ -89,7 +89,7 @@ class MpiCommunicator final : public Communicator {
  private:
   using Staging = std::array<std::byte, eager_bytes>;
 
-  /// Sends the beginning of a message; returns how many of its bytes.
+  /// Sends the beginning of a message; returns the number of its bytes.
   std::size_t send_first(int neighbour, const Bytes& bytes, Staging& staging) {
     if (mailboxes_.reaches(neighbour)) return mailboxes_.put(neighbour, bytes);
     const std::uint64_t total = bytes.size();
@@ -100,8 +100,7 @@ class MpiCommunicator final : public Communicator {
     return now;
   }
 
-  /// Takes the beginning of a message, which MPI has put into `staging` if it is MPI that carries
-  /// it.
+  /// Takes the beginning of a message; if MPI carries it, MPI has put it into `staging`.
   NodeMailboxes::Message take_first(int neighbour, const Staging& staging) {
     if (mailboxes_.reaches(neighbour)) return mailboxes_.take(neighbour);
     std::uint64_t total = 0;

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// MPI from start to end.  A program that was not started by mpirun or srun has one rank.
+/// MPI from start to end.  A program started without mpirun or srun has one rank.
 class MpiSession {
  public:
   /// Initialises MPI with MPI_THREAD_FUNNELED: call it on the main thread.

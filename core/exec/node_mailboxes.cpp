@@ -13,14 +13,15 @@
 namespace lockstep {
 namespace {
 
-/// A place has room for what a window of a large GPU sends, unless the node has many ranks.
+/// A place holds the messages of a window of a large GPU, unless the node has many ranks.
 constexpr std::size_t largest_place = std::size_t{1} << 16, least_place = 4096;
 constexpr std::size_t all_places_of_a_rank = std::size_t{1} << 20;
-/// A rank that waits so long may be keeping another from the processor.
+/// Number of spins after which a rank yields, because it may be keeping another rank from the
+/// processor.
 constexpr int spins_before_yielding = 4096;
 
 /// Returns the first aligned place, since MPI promises no alignment. Ranks see the memory at
-/// different addresses, but at the same place in a page.
+/// different addresses, but at the same offset in a page.
 std::byte* first_aligned(void* memory) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   return static_cast<std::byte*>(memory) + (round_up(address, sharing_bytes) - address);
@@ -30,7 +31,7 @@ std::byte* first_aligned(void* memory) {
 
 /// The bytes stand behind it.
 struct alignas(sharing_bytes) NodeMailboxes::Place {
-  std::atomic<std::uint64_t> number{0};  ///< of the message that is there, from 1
+  std::atomic<std::uint64_t> number{0};  ///< number of the message that is there, from 1
   std::uint64_t bytes = 0;
 
   std::byte* content() { return reinterpret_cast<std::byte*>(this + 1); }

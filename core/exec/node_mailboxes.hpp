@@ -1,7 +1,7 @@
-/// Messages between ranks of one node, through memory that both see.
+/// Messages between ranks of one node, through shared memory.
 ///
-/// Open MPI takes two to three times as long for messages as short as those of a window.  Where
-/// ranks run on different nodes, or the memory cannot be had, MPI carries everything.
+/// For messages as short as those of a window, Open MPI takes two to three times as long.  MPI
+/// carries all messages between ranks on different nodes, and where the memory cannot be allocated.
 #pragma once
 
 #include <mpi.h>
@@ -13,12 +13,12 @@
 
 namespace lockstep {
 
-/// For each pair of ranks of a node two places that take turns.  A rank puts its message and
-/// takes the other's before it puts the next one: a place is only written again when the message
-/// before last has been taken.
+/// Mailboxes of a node, with two alternating places for each pair of ranks.  A rank puts its
+/// message and takes the other's before it puts the next one, so that a place is written again only
+/// after its message has been taken.
 class NodeMailboxes {
  public:
-  /// Collective over all ranks.
+  /// Makes the mailboxes; collective over all ranks.
   NodeMailboxes();
   ~NodeMailboxes();
   NodeMailboxes(const NodeMailboxes&) = delete;
@@ -26,13 +26,12 @@ class NodeMailboxes {
 
   bool reaches(int rank) const { return peers_[static_cast<std::size_t>(rank)].inbox != nullptr; }
 
-  /// Puts as much of `bytes` as there is room for; returns how much.
+  /// Puts as much of `bytes` as fits; returns that number of bytes.
   std::size_t put(int rank, std::span<const std::byte> bytes);
 
   struct Message {
-    std::size_t bytes;  ///< size of the whole message
-    std::span<const std::byte>
-        begin;  ///< the part that there was room for; valid until the next take
+    std::size_t bytes;                 ///< bytes of the whole message
+    std::span<const std::byte> begin;  ///< start of the part that fitted; valid until the next take
   };
   /// Waits for the next message of a rank.
   Message take(int rank);
@@ -40,8 +39,8 @@ class NodeMailboxes {
  private:
   struct Place;
   struct Peer {
-    std::byte *outbox = nullptr, *inbox = nullptr;  ///< two places each
-    std::uint64_t put = 0, taken = 0;               ///< messages
+    std::byte *outbox = nullptr, *inbox = nullptr;  ///< two places in each direction
+    std::uint64_t put = 0, taken = 0;               ///< numbers of messages
   };
 
   void allocate(int ranks_here, int index);
@@ -50,7 +49,7 @@ class NodeMailboxes {
   MPI_Comm node_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   std::size_t place_bytes_ = 0;
-  std::vector<Peer> peers_;  ///< by rank
+  std::vector<Peer> peers_;  ///< processes of the node, by rank
 };
 
 }  // namespace lockstep

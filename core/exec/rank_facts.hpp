@@ -8,10 +8,10 @@
 
 namespace lockstep {
 
-/// A fact that every rank of a run must have alike, such as a parameter or a file.
+/// A fact that must be equal on all ranks of a run, such as a parameter or a file.
 struct RankFact {
   std::string name;   ///< "gpu.sm.count"
-  std::string value;  ///< value in a message; of a file its digest
+  std::string value;  ///< value in a message; the digest for a file
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -32,10 +32,10 @@ namespace lockstep {
 namespace {
 
 constexpr std::uint32_t quit_bit = 1u << 31;
-/// Pauses between two looks at the shares of others: every look makes their next step wait.
+/// Number of pauses between two looks at the shares of others: every look delays their next step.
 constexpr std::uint32_t steal_interval = 8;
 
-/// The part of a share that no thread has taken yet, in one word: round, tasks, first task not
+/// The rest of a share that no thread has taken yet, in one word: round, tasks, first task not
 /// taken.
 struct Remainder {
   static constexpr std::uint64_t field = (1u << 20) - 1;
@@ -53,11 +53,11 @@ struct Remainder {
 
 struct alignas(sharing_bytes) TaskShare {
   std::atomic<std::uint64_t> remainder{0};
-  std::atomic<std::uint32_t> opened{0};  ///< last round in which a thread began to open it
+  std::atomic<std::uint32_t> opened{0};  ///< last round in which a thread began to open `tasks`
   std::atomic<std::uint32_t> opener{0};
 };
 
-/// A number of a round, in one word with it: another round's number counts as none.
+/// A number together with its round, in one word: the number of another round counts as none.
 class RoundNumber {
  public:
   /// Stores the number of a round; only one thread writes it.
@@ -73,12 +73,12 @@ class RoundNumber {
   std::atomic<std::uint64_t> word_{0};
 };
 
-/// Progress of a thread in a round: all that the calling thread waits for, on one cache line.
+/// Progress of a thread in a round: all state that the calling thread waits for, on one cache line.
 struct alignas(sharing_bytes) Progress {
-  RoundNumber shares;  ///< that it opened
-  RoundNumber tasks;   ///< in these
+  RoundNumber shares;  ///< shares that the thread opened
+  RoundNumber tasks;   ///< tasks that the thread opened in these shares
   RoundNumber completed;
-  // Published by `completed`; of the last round in which it ran tasks.
+  // Time in the last round in which the thread ran tasks; `completed` publishes it.
   std::uint64_t working = 0;
   std::uint64_t last_arrival = 0;
 
@@ -150,7 +150,7 @@ class ThreadExecutor final : public Executor {
     round_ = (round_ + 1) & ~quit_bit;
     signal_.store(round_, std::memory_order_release);
     open_share(0, 0, round_);
-    // Who fell asleep before saw the number of sleepers before this; who does after sees the round.
+    // A thread that falls asleep is counted before this read, or sees the round when it checks.
     if (sleepers_.fetch_add(0) > 0) signal_.notify_all();
     take_part(0, round_);
     of_window.fetch_outcome();
@@ -161,8 +161,8 @@ class ThreadExecutor final : public Executor {
     account(begin, ticks());
   }
 
-  // Not inlined: reads of what the task captured stay in the task, where tests/tsan.supp knows
-  // them.
+  // The function is not inlined, so that reads of captured variables stay in the task, where
+  // tests/tsan.supp knows them.
   [[gnu::noinline]] void help(std::uint32_t thread, std::uint32_t seen) {
     for (;;) {
       const std::uint32_t signal = await_signal(seen);
@@ -178,7 +178,7 @@ class ThreadExecutor final : public Executor {
   }
 
   std::uint32_t await_signal(std::uint32_t seen) {
-    // What begin() and run_together() wrote is visible after this.
+    // Acquire: everything that begin() and run_together() wrote is visible behind this load.
     if (const std::uint32_t signal = signal_.load(std::memory_order_acquire); signal != seen) {
       return signal;
     }
@@ -200,8 +200,8 @@ class ThreadExecutor final : public Executor {
 
   WindowTasks& tasks() const { return *tasks_.load(std::memory_order_relaxed); }
 
-  /// Returns whether the next round has begun. Lets some time pass in which other threads are not
-  /// disturbed.
+  /// Returns whether the next round has begun.  The function first pauses for a while without
+  /// disturbing other threads.
   bool over(std::uint32_t round) const {
     for (std::uint32_t i = 0; i < steal_interval && !crowded_; ++i) {
       if (signal_.load(std::memory_order_acquire) != round) return true;
@@ -218,7 +218,7 @@ class ThreadExecutor final : public Executor {
     }
   }
 
-  /// Does tasks that are left. Returns true when none is left that this thread would take.
+  /// Runs remaining tasks. Returns true when none is left that this thread would take.
   bool take_part(std::uint32_t thread, std::uint32_t round) {
     bool exhausted = true;
     for (std::uint32_t step = 0; step < threads_; ++step) {
@@ -232,7 +232,7 @@ class ThreadExecutor final : public Executor {
     return exhausted;
   }
 
-  /// Unless someone has begun to.
+  /// Opens a share for one thread, unless a thread has already opened it.
   void open_share(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
     TaskShare& share = shares_[index];
     std::uint32_t previous = (round - 1) & ~quit_bit;
@@ -254,7 +254,7 @@ class ThreadExecutor final : public Executor {
   bool owns(std::uint32_t index, std::uint32_t thread) const {
     return thread == index || thread == shares_[index].opener.load(std::memory_order_relaxed);
   }
-  /// Returns whether helping is worth it: moving little work to another cache costs more than it
+  /// Returns whether helping is worthwhile: moving little work to another cache costs more than it
   /// gains.
   bool worth_taking(const Remainder& left, std::uint32_t index, std::uint32_t thread) const {
     const std::uint32_t remaining = left.tasks - left.taken;
@@ -335,17 +335,19 @@ class ThreadExecutor final : public Executor {
   oneapi::tbb::global_control limit_;
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::task_group group_;
-  // One cache line is all that waiting threads look at.  The calling thread writes it to open a
-  // round; it publishes the rest.
-  alignas(sharing_bytes) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
+  // Waiting threads read this cache line only.  The calling thread writes it to open a round, which
+  // publishes its other data.
+  /// Number of the round, or the wish to end.
+  alignas(sharing_bytes) std::atomic<std::uint32_t> signal_{0};
   std::atomic<WindowTasks*> tasks_{nullptr};
   // Hints: late helpers read them too.
   std::atomic<std::uint64_t> number_{0};
   std::atomic<double> task_ticks_{0};
   alignas(sharing_bytes) std::atomic<std::uint32_t> sleepers_{0};
-  std::atomic<std::uint32_t> left_{0};  ///< orders the end for race checkers that cannot see TBB's
+  /// Marks the end for race checkers that cannot see into TBB.
+  std::atomic<std::uint32_t> left_{0};
   alignas(sharing_bytes) std::vector<TaskShare> shares_;
-  std::vector<Progress> progress_;  ///< by thread
+  std::vector<Progress> progress_;  ///< progress of each thread
   const double ticks_per_microsecond_;
   const bool crowded_;
   // The calling thread's own.

@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Separates the time in which a thread ran from that in which the system gave its core to another,
-/// which ticks() counts as well.
+/// Separates the time in which a thread ran from the time in which the system gave its core to
+/// another thread; ticks() counts both.
 class ThreadTime {
  public:
   /// Starts the measurement; called by the thread that is measured.

@@ -17,7 +17,8 @@ double measure_ticks_per_nanosecond() {
 
 double measure_ordered_ticks_cost() {
   constexpr int batches = 10, pairs = 200;
-  std::uint64_t least = ~std::uint64_t{0};  // of a batch: others were interrupted
+  // Least ticks of a batch: other batches were interrupted.
+  std::uint64_t least = ~std::uint64_t{0};
   for (int batch = 0; batch < batches; ++batch) {
     std::uint64_t sum = 0;
     for (int i = 0; i < pairs; ++i) {

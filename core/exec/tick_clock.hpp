@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// Returns wall-clock ticks, which cost some ten nanoseconds to read; the length of a tick is
-/// measured. Only for measuring: nothing simulated may depend on it.
+/// Returns wall-clock ticks, which take about ten nanoseconds to read; their length is measured.
+/// They are for measuring only: nothing simulated may depend on them.
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -15,8 +15,8 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-/// Returns ticks as ticks() does, but not before all earlier instructions are done: for stretches
-/// so short that instructions still under way in the processor would count with the wrong one.
+/// Returns ticks as ticks() does, but only after all earlier instructions are done.  It is meant
+/// for short stretches, where instructions still in the processor would count for the wrong one.
 inline std::uint64_t ordered_ticks() {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();
@@ -24,8 +24,8 @@ inline std::uint64_t ordered_ticks() {
   return ticks();
 }
 
-/// Returns the average distance of two calls of ordered_ticks() when nothing stands between them:
-/// clocks may count in steps as long as that.
+/// Returns the average distance of two consecutive calls of ordered_ticks(): clocks may count in
+/// steps of that length.
 double measure_ordered_ticks_cost();
 
 /// Ticks per nanosecond, measured over a fraction of a millisecond.

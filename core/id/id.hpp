@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// An index that knows what it indexes; default-constructed means "none".
+/// An index with the type of its objects; default-constructed means "none".
 template <class Tag, class Integer = std::uint32_t>
 class Id {
  public:

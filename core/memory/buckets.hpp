@@ -6,13 +6,13 @@
 
 namespace lockstep {
 
-/// Start of a key's chain in a table of buckets, a power of two of them. Neighbouring keys have
-/// neighbouring buckets, so that a pass over lines or pages in order stays in few cache lines.
-/// Blocks of as many keys as there are buckets lie at random to each other.
+/// Start of the chain of a key in a table of buckets, whose number is a power of two. Neighbouring
+/// keys have neighbouring buckets, so that a pass over lines or pages in order stays in few cache
+/// lines. Blocks of as many keys as there are buckets are placed at random relative to each other.
 class Buckets {
  public:
   Buckets() = default;
-  /// At least `count`, two or more.
+  /// Makes at least `count` buckets, and at least two.
   explicit Buckets(std::size_t count)
       : bits_(static_cast<unsigned>(std::bit_width(count < 2 ? 1 : count - 1))) {}
 

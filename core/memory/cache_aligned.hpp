@@ -13,7 +13,7 @@ inline constexpr std::size_t cache_line_bytes = 64;
 /// Two cache lines: a neighbour that hardware fetches along is not shared either.
 inline constexpr std::size_t sharing_bytes = 128;
 
-/// Uninitialised bytes that begin at a multiple of `unit` and fill whole multiples of it.
+/// Uninitialised bytes that begin at a multiple of `unit` and fill whole units.
 template <std::size_t unit>
 struct ReleaseAligned {
   void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{unit}); }
@@ -27,8 +27,7 @@ AlignedBytes<unit> aligned_bytes(std::size_t size) {
       static_cast<std::byte*>(::operator new (bytes, std::align_val_t{unit})));
 }
 
-/// Allocates whole multiples of `unit` bytes, so that what one thread writes is never on a cache
-/// line with what another does.
+/// Allocates whole multiples of `unit` bytes, so that data of two threads never share a cache line.
 template <class T, std::size_t unit>
 struct CacheAlignedAllocator {
   using value_type = T;
@@ -52,7 +51,7 @@ struct CacheAlignedAllocator {
 /// Allocator for data that one thread writes often.
 template <class T>
 using CacheAlignedVector = std::vector<T, CacheAlignedAllocator<T, sharing_bytes>>;
-/// Allocator for many small objects, each of which one thread writes at a time.
+/// Allocator for many small objects, each written by one thread at a time.
 template <class T>
 using LineAlignedVector = std::vector<T, CacheAlignedAllocator<T, cache_line_bytes>>;
 

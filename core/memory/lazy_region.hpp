@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// A large zeroed piece of memory whose pages the operating system commits when they are touched.
+/// A large zeroed piece of memory, whose pages the operating system commits when they are first
+/// touched.
 class LazyRegion {
  public:
   LazyRegion() = default;

@@ -30,11 +30,11 @@ class Ring {
   }
   void pop() {
     --size_;
-    // An empty ring begins anew where it is warm in this computer's caches.
+    // An empty ring starts again at the place that is warm in this computer's caches.
     head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
   }
 
-  /// Takes the first one out for which matches(item) holds; there must be one.
+  /// Takes out the first item for which matches(item) is true.  Precondition: there is one.
   template <class Matches>
   T take_first(Matches&& matches) {
     std::size_t i = 0;

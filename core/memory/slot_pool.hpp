@@ -11,7 +11,8 @@
 
 namespace lockstep {
 
-/// Records addressed by 16-bit index, last freed first used; grows as needed.
+/// Records addressed by a 16-bit index; the last freed one is used first, and the pool grows as
+/// needed.
 template <class T>
 class SlotPool {
  public:
@@ -33,7 +34,7 @@ class SlotPool {
     --used_;
     free_.push_back(index);
   }
-  /// The records that will be taken next are brought near.
+  /// Brings the records that will be taken next into the cache.
   void warm_next(std::size_t count) const {
     for (std::size_t i = 1; i <= std::min(count, free_.size()); ++i)
       warm(&items_[free_[free_.size() - i]]);
@@ -41,7 +42,7 @@ class SlotPool {
   T& operator[](std::size_t index) { return items_[index]; }
   const T& operator[](std::size_t index) const { return items_[index]; }
   std::size_t used() const { return used_; }
-  /// Calls function(index) for each record in use, by index; slow.
+  /// Calls function(index) for each record in use, by index; this is slow.
   template <class Function>
   void for_each_used(Function&& function) const {
     std::vector<bool> is_free(items_.size());

@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// A free place of `slots`, the last freed first; it grows if there is none.
+/// Returns a free place of `slots`, the last freed one first; `slots` grows if there is none.
 template <class Slot>
 std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
   if (free.empty()) {

@@ -6,18 +6,17 @@
 
 namespace lockstep {
 
-/// Reads a byte and drops it, so that its line of this computer's memory will be near when it is
-/// used.
+/// Reads a byte and drops it, so that its cache line of this computer is near when it is used.
 ///
-/// Lines brought together come many times as fast as lines waited for one by one.  A prefetch
-/// instruction costs less, but computers drop about half of them when many are on their way: it is
-/// for one or two lines, or for what may not be used after all.
+/// Several lines at once come many times as fast as lines one after the other.  A prefetch
+/// instruction costs less, but computers drop about half of them when many are under way: it suits
+/// one or two lines, or data that may not be used.
 inline void warm(const void* at) {
   asm volatile("" : : "r"(*static_cast<const volatile char*>(at)));
 }
 
-/// Asks for the line of `at` alone, to write it: if another core has it, that takes as long as
-/// several hundred instructions, and stores come one after the other.
+/// Takes the cache line of `at` for writing: if another core has it, that takes as long as several
+/// hundred instructions, and stores wait for each other.
 inline void warm_to_write(const void* at) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
@@ -26,7 +25,7 @@ inline void warm_to_write(const void* at) {
 #endif
 }
 
-/// The lines of [begin, begin + bytes).
+/// Brings the lines of [begin, begin + bytes) into the cache.
 inline void warm(const void* begin, std::size_t bytes) {
   const char* at = static_cast<const char*>(begin);
   for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm(at);

@@ -10,13 +10,13 @@
 
 namespace lockstep {
 
-/// Header of a message on a link.  A trivially copyable body and an optional payload follow it, all
-/// in one contiguous piece of a buffer whose parts are 8-byte aligned.
+/// Header of a message on a link.  A trivially copyable body and an optional payload follow it,
+/// contiguous in a buffer whose parts are 8-byte aligned.
 struct MessageHeader {
   Time arrival;
   LinkId link;
-  std::uint32_t sequence = 0;  ///< counts the messages of the link
-  std::uint16_t kind = 0;      ///< what the body is; the models' business
+  std::uint32_t sequence = 0;  ///< number of the message on its link
+  std::uint16_t kind = 0;      ///< kind of the body, as the models number them
   std::uint16_t body_bytes = 0;
   std::uint32_t payload_bytes = 0;
 

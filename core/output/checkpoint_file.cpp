@@ -43,8 +43,8 @@ bool says_checkpoint(const std::vector<h5::Attribute>& attributes) {
   return false;
 }
 
-/// Returns whether the file may be a checkpoint. A damaged one counts: an HDF5 file that cannot be
-/// said to be anything else.
+/// Returns whether the file may be a checkpoint. A damaged one counts, too: an HDF5 file of no
+/// other recognisable kind.
 bool may_be_checkpoint(const std::string& path) {
   std::error_code absent;
   if (std::filesystem::file_size(path, absent) == 0) return true;
@@ -72,7 +72,8 @@ std::string previous_checkpoint(const std::string& path) {
 void remove_checkpoint(const std::string& path) {
   std::error_code absent;
   std::filesystem::remove(unfinished(path), absent);
-  // The newest last: whoever is killed amid this leaves one that goes on and takes the others away.
+  // The newest file comes last: a process killed in between leaves one to resume from, which later
+  // removes the others.
   for (const std::string& file : {previous_checkpoint(path), path})
     if (is_there(file) && may_be_checkpoint(file)) std::filesystem::remove(file, absent);
 }
@@ -91,7 +92,8 @@ CheckpointWriter::CheckpointWriter(const std::string& path)
   file_.set_attribute("/", "format", format);
 }
 
-/// The library cannot close a file that a full disk has no room for: it is left open, but empty.
+/// The library cannot close a file that a full disk has no room for: the file stays open, but
+/// empty.
 CheckpointWriter::~CheckpointWriter() {
   if (finished_) return;
   file_.abandon();
@@ -138,7 +140,7 @@ void CheckpointWriter::finish(bool keeps_previous) {
   finished_ = true;
   const std::string previous = previous_checkpoint(path_);
   if (keeps_previous) {
-    // A second name for the old one: there is one under the usual name at any time.
+    // The old file gets a second name first, so that a file has the usual name at any time.
     unlink(previous.c_str());
     if (link(path_.c_str(), previous.c_str()) != 0) rename(path_.c_str(), previous.c_str());
   }

@@ -12,9 +12,9 @@ namespace lockstep {
 /// A checkpoint on disk: an HDF5 file with a data set of bytes for each part, below /parts, and the
 /// checksums of its chunks below /checksums.
 ///
-/// It is written beside its place and takes the name when all of it has reached the disk; the one
-/// that had the name is kept as `.previous`.  So whoever is killed, and whenever, leaves one that
-/// can be read.  Every failure to write is a UserError.
+/// The file is written beside its place and takes the name when all of it has reached the disk; the
+/// old file is kept as `.previous`.  So a process killed at any moment leaves a readable
+/// checkpoint.  Every failure to write is a UserError.
 class CheckpointWriter final : public PartSink {
  public:
   /// Does not replace a file at `path` that is no checkpoint.
@@ -35,22 +35,23 @@ class CheckpointWriter final : public PartSink {
  private:
   std::string path_;
   h5::File file_;
-  std::string part_;              ///< that has begun
-  std::vector<std::byte> first_;  ///< its first chunk, until it is known whether there are more
+  std::string part_;  ///< name of the part that has begun
+  /// First chunk of the part, until a second one comes or the part ends.
+  std::vector<std::byte> first_;
   h5::Series further_;
   std::vector<std::uint64_t> checksums_;
   bool finished_ = false;
 };
 
-/// Reads what a CheckpointWriter wrote.  Every failure is a UserError that names `.previous` if
-/// there is one.
+/// Reads a checkpoint of a CheckpointWriter.  Every failure is a UserError that names `.previous`
+/// if there is one.
 class CheckpointReader final : public PartSource {
  public:
   explicit CheckpointReader(const std::string& path);
 
   std::vector<char> read(const std::string& part, std::size_t index) override;
   std::uint64_t size(const std::string& part) override;
-  /// Returns the digest of all parts: files with the same bytes in them have the same digest.
+  /// Returns the digest of all parts; equal contents have equal digests.
   std::uint64_t digest();
 
  private:
@@ -58,14 +59,14 @@ class CheckpointReader final : public PartSource {
 
   std::string path_;
   h5::File file_;
-  std::string part_;  ///< that was read last
+  std::string part_;  ///< name of the part that was read last
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> checksums_;
 };
 
-/// Returns the path of the checkpoint before, until the next one takes its place.
+/// Returns the path of the checkpoint before the newest one.
 std::string previous_checkpoint(const std::string& path);
-/// Throws UserError if the path has another file, which a checkpoint would replace.
+/// Throws UserError if the path leads to another kind of file, which a checkpoint would replace.
 void require_place_of_checkpoint(const std::string& path);
 /// Removes all files of a checkpoint; other files stay.
 void remove_checkpoint(const std::string& path);

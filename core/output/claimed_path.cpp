@@ -39,15 +39,16 @@ void refuse_what_is_no_output(const std::string& path) {
   if (type != std::filesystem::file_type::regular) {
     throw UserError(path, "is not a file that could be written anew", "choose another --output");
   }
-  // Before any other call of the library: its first one decides whether it writes at the end.
+  // This precedes every other call of the library: the first one decides whether the library writes
+  // at the end.
   h5::take_over_errors();
   if (std::filesystem::file_size(path, ignored) == 0 || may_be_output(path)) return;
   throw UserError(path, "is there and is no output of lockstep, which would overwrite it",
                   "choose another --output or remove the file");
 }
 
-/// Throws if a reader has the file. HDF5 empties a file before it asks for its lock, so the lock of
-/// a reader is asked for here.
+/// Throws if a reader has the file. HDF5 empties a file before it takes its lock, so this function
+/// checks for a reader's lock first.
 void refuse_what_is_read(const std::string& path, int file) {
   const bool is_read = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   flock(file, LOCK_UN);
@@ -58,8 +59,8 @@ void refuse_what_is_read(const std::string& path, int file) {
 
 }  // namespace
 
-/// A lock of the open file description: HDF5 has locks of its own, which it gives up while others
-/// may read, and closing the file there does not end this one.
+/// The lock belongs to the open file description: HDF5 has locks of its own, which it releases
+/// while others may read, and closing the file there does not release this one.
 ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
   refuse_what_is_no_output(path);
   constexpr int how = O_RDWR | O_CREAT | O_CLOEXEC;

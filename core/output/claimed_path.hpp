@@ -6,36 +6,36 @@
 
 namespace lockstep {
 
-/// Claim of an output file's path by one process at a time: two runs that write the same file leave
-/// one that cannot be read.
+/// Claim of an output file's path by one process: two runs that write the same file leave an
+/// unreadable one.
 class ClaimedPath {
  public:
-  /// Treatment of the file that is there: a reader of a file that is emptied would be misled.
+  /// Treatment of an existing file.  Emptying it would mislead its readers.
   enum class Use : std::uint8_t { emptied, left };
 
-  /// Throws UserError when the path cannot be opened, when another process has claimed it or reads
-  /// the file, or when it has something else than an output (a scenario, say).
+  /// Claims the path.  Throws UserError when the path cannot be opened, when another process has
+  /// claimed it or reads the file, or when the file is no output (but a scenario, say).
   ClaimedPath(const std::string& path, Use use);
-  /// A file that was made for the claim goes with it, unless it was kept.
+  /// Removes a file that was made for the claim, unless it was kept.
   ~ClaimedPath();
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
 
   /// Returns the descriptor of the file, for reading and writing.
   int file() const { return file_; }
-  /// Lets other programs read the file from now on, but HDF5 lets none of them write it.
+  /// Lets other programs read the file from now on; HDF5 still lets none of them write it.
   void admit_readers() const;
-  /// The file takes another name, `place`, and goes on to be claimed as `path`, which leads there.
+  /// Renames the file to `place`; it stays claimed as `path`, which leads there.
   void rename(const std::string& place, const std::string& path);
-  /// Descriptors that the end of the file will need are kept free of others until then: a run is
-  /// to fail before it begins rather than when it is done.  False, and errno: there are none.
+  /// Reserves descriptors that the end of the file will need, so that a run fails before it begins
+  /// rather than at its end.  Returns false, and sets errno, if there are none.
   bool set_aside();
   void use_set_aside();
   /// A file that was made for the claim stays.
   void keep() { is_new_ = false; }
   /// Returns whether some process has claimed the path.
   static bool is_claimed(const std::string& path);
-  /// Throws UserError when the path has another file by now, or none.
+  /// Throws UserError when the path now leads to another file, or to none.
   void check() const;
 
  private:

@@ -67,7 +67,7 @@ std::pair<std::string, double> element_text(const h5::ElementType& type, const s
   return {"\"" + text.substr(0, std::min(text.find('\0'), std::size_t{60})) + "\"", 0.0};
 }
 
-/// Describes which member of a compound differs, and its values.
+/// Describes the member of a compound that differs, with its values.
 std::string difference_text(const h5::ElementType& type, const std::byte* a, const std::byte* b,
                             double& size) {
   for (const h5::Member& member : type.members) {
@@ -99,13 +99,13 @@ std::string index_text(std::uint64_t flat, const Shape& row) {
 
 struct Difference {
   std::uint64_t row = 0;
-  std::string place, values;  ///< "[3, 1]", "7 against 8"
+  std::string place, values;  ///< place such as "[3, 1]", values such as "7 against 8"
 };
 
 /// Result of the comparison of one data set.
 struct DatasetResult {
   std::string path;
-  std::string structure;  ///< type or shape differ; then nothing else was compared
+  std::string structure;  ///< difference in type or shape; then nothing else was compared
   std::optional<Difference> first, largest;
   double largest_size = -1;
   std::uint64_t count = 0;
@@ -134,7 +134,7 @@ class Comparison {
     others_.push_back(what);
   }
 
-  /// Leaves digests of buffers out that only one run has: they exist after --check alone.
+  /// Leaves out digests of buffers that only one run has: they exist only after --check.
   void leave_out_digests(std::map<std::string, bool>& of_checked, std::size_t checked) {
     const auto is_digest = [](const auto& object) { return object.first.starts_with(digests); };
     if (std::erase_if(of_checked, is_digest) > 0)
@@ -207,7 +207,7 @@ class Comparison {
     const Shape row(shape_a.begin() + !shape_a.empty(), shape_a.end());
     std::uint64_t row_elements = 1;
     for (const std::uint64_t side : row) row_elements *= side;
-    if (row_elements == 0) return;  // however many rows of nothing there are
+    if (row_elements == 0) return;  // rows without elements are equal, however many there are
     const std::uint64_t block = std::max<std::uint64_t>(
         1, block_bytes / std::max<std::uint64_t>(1, row_elements * type.bytes));
     for (std::uint64_t first = 0; first < rows; first += block) {

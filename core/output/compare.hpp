@@ -8,7 +8,7 @@ namespace lockstep {
 /// How two output files differ outside /run.
 struct FileComparison {
   bool equal = true;
-  /// A sentence on the earliest epoch, then the first component and counter, or on other
+  /// A sentence on the earliest differing epoch with its first component and counter, or on other
   /// differences.
   std::string first_difference;
   /// The largest differences, one line per data set, largest first.
@@ -16,7 +16,7 @@ struct FileComparison {
   /// Data that were left out, and why; "": none.
   std::string note;
 
-  /// All of it, for people.
+  /// Returns the whole comparison as text.
   std::string text() const;
 };
 

@@ -37,7 +37,8 @@ bool copy_whole(const std::string& from, const std::string& to) {
 bool take_name(const std::string& from, const std::string& to) {
   if (!reach_disk(from) || std::rename(from.c_str(), to.c_str()) != 0) return false;
   const std::filesystem::path folder = std::filesystem::path(to).parent_path();
-  reach_disk(folder.empty() ? "." : folder.string());  // not every file system can
+  // A file system without this operation is no error.
+  reach_disk(folder.empty() ? "." : folder.string());
   return true;
 }
 

@@ -9,11 +9,11 @@
 namespace lockstep {
 
 /// Samples the statistics of all components at each epoch and hands them to the recorder of rank 0,
-/// in an order that does not depend on who owns what.
+/// in an order that does not depend on the owners of components.
 class EpochStatistics final : public EpochObserver {
  public:
-  /// Kinds of `layout` in the order of the graph's, then those of parts; `recorder` is null on the
-  /// other ranks.
+  /// Makes the sampler.  `layout`: kinds in the order of the graph, then those of parts;
+  /// `recorder`: nullptr on other ranks.
   EpochStatistics(const Graph& graph, const StatisticsLayout& layout, StatisticsRecorder* recorder)
       : graph_(graph), layout_(layout), recorder_(recorder) {}
 
@@ -31,7 +31,7 @@ class EpochStatistics final : public EpochObserver {
   }
 
  private:
-  /// Appends one row to a contribution: its place in the layout, its length, its words.
+  /// Appends one row to a contribution: its place in the layout, its length and its words.
   void append(std::size_t kind, std::size_t instance, const StatisticsView& view,
               std::vector<std::byte>& contribution) const;
 
@@ -39,7 +39,7 @@ class EpochStatistics final : public EpochObserver {
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;
   std::vector<std::uint64_t> values_;
-  std::size_t last_sample_ = 0;  ///< bytes
+  std::size_t last_sample_ = 0;  ///< bytes of the last sample
 };
 
 }  // namespace lockstep

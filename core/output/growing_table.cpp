@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::uint64_t rows_per_chunk = 256, bytes_of_index_node = 8 << 10;
-constexpr std::uint64_t rows_at_once = 1 << 16;  // copied from an older file
+constexpr std::uint64_t rows_at_once = 1 << 16;  // rows that are copied at once from an older file
 
 }  // namespace
 
@@ -21,7 +21,7 @@ GrowingTable::GrowingTable(RunOutput& output, const TableSchema& schema, std::si
   describe_table(output.file(), schema);
 }
 
-/// The bytes of rows of this type are those of its own.
+/// Returns whether rows of this type have the same bytes as those of the table.
 bool GrowingTable::holds_these(const h5::ElementType& type) const {
   const auto is_same = [](const h5::Member& a, const h5::Member& b) {
     return a.name == b.name && a.type == b.type && a.offset == b.offset;
@@ -45,8 +45,8 @@ void GrowingTable::take_rows(const h5::File& from) {
   }
 }
 
-/// The bound counts these rows, the last chunk once more (compressed anew, it may need another
-/// place), one more chunk, and nodes of the index.
+/// The bound counts the pending rows, the last chunk once more (compressed anew, it may need
+/// another place), one more chunk, and nodes of the index.
 std::uint64_t GrowingTable::most_bytes() const {
   return (pending_rows() + 2 * rows_per_chunk) * packed_.bytes_of_row() + bytes_of_index_node +
          rows_ / rows_per_chunk;

@@ -10,11 +10,11 @@ namespace lockstep {
 
 class RunOutput;
 
-/// A table of the output file whose rows are written while the run goes on, so that they take no
-/// memory however many there are.  A StatisticsRecorder writes them with its epochs.
+/// A table of the output file that is written during the run, so that its rows take no memory
+/// however many there are.  A StatisticsRecorder writes them with its epochs.
 class GrowingTable {
  public:
-  /// Creates it in `output`, which must not have been started yet.  No text is longer than
+  /// Creates the table in `output`, which must not have been started.  No text is longer than
   /// `text_bytes`.
   GrowingTable(RunOutput& output, const TableSchema& schema, std::size_t text_bytes);
 
@@ -24,10 +24,10 @@ class GrowingTable {
   }
   bool has_pending() const { return !pending_.empty(); }
 
-  /// Takes the rows that were written before the state that serialize() restored; for a resumed
-  /// run, before RunOutput::start().
+  /// Takes over the rows written before the state that serialize() restored; for a resumed run,
+  /// before RunOutput::start().
   void take_rows(const h5::File& from);
-  /// Returns the bytes by which the file grows at most when the pending rows are flushed.
+  /// Returns the most bytes by which the file grows when the pending rows are flushed.
   std::uint64_t most_bytes() const;
   /// Makes all rows readable.
   void flush();
@@ -48,7 +48,7 @@ class GrowingTable {
   const PackedRows packed_;
   h5::Series series_;
   std::vector<char> pending_;
-  std::uint64_t rows_ = 0;  ///< in the file
+  std::uint64_t rows_ = 0;  ///< rows in the file
 };
 
 }  // namespace lockstep

@@ -8,18 +8,18 @@
 #include <variant>
 #include <vector>
 
-/// The part of HDF5 that Lockstep uses, behind owning handles.  Every failure is a UserError that
+/// The part of HDF5 that Lockstep uses, with owning handles.  Every failure is a UserError that
 /// names the file; only hdf5_*.cpp call the C library.
 namespace lockstep::h5 {
 
-/// Element types of arrays.  bf16 has no HDF5 type that readers know: it is stored as u16 with an
+/// Element types of arrays.  Readers know no HDF5 type for bf16, which is stored as u16 with an
 /// attribute `encoding`.
 enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64 };
 std::size_t size_of(Scalar type);
 
 using Shape = std::vector<std::uint64_t>;
 
-/// Whether the library keeps a sum of each chunk that is checked when it is read.
+/// Choice whether the library keeps a checksum of each chunk and checks it when reading.
 enum class Sums : std::uint8_t { none, checked };
 
 /// An identifier of the library and the function that releases it.
@@ -54,18 +54,19 @@ class Handle {
 class Series {
  public:
   Series() = default;
-  /// `chunk_rows`: chunks of which every byte is 0 take no space, and no time; 0: all are written.
+  /// Makes a series.  `chunk_rows`: rows in a chunk; chunks of zeros take no space and no time; 0:
+  /// all are written.
   Series(std::string file, Handle dataset, Handle type, Shape row, std::uint64_t chunk_rows);
 
-  /// Appends `count` rows that stand one after another in memory.
+  /// Appends `count` rows, which are contiguous in memory.
   void append(const void* rows, std::uint64_t count);
   struct Word {
-    std::uint32_t row;    ///< of those that are appended
-    std::uint32_t index;  ///< in the row
+    std::uint32_t row;    ///< row among the appended ones
+    std::uint32_t index;  ///< index within the row
     std::uint64_t value;
   };
-  /// Appends `count` rows of 64-bit numbers that are 0 but for `words`, which are in the order of
-  /// their rows.
+  /// Appends `count` rows of 64-bit numbers that are 0 except for `words`, which are in the order
+  /// of their rows.
   void append(std::uint64_t count, std::span<const Word> words);
   /// Makes appended rows visible to readers.
   void flush();
@@ -89,17 +90,18 @@ class Series {
 /// A member of a compound type in memory; text has a fixed length in bytes.
 struct Member {
   std::string name;
-  std::variant<Scalar, std::size_t> type;  ///< a number, or the length of a text; 0: neither
+  std::variant<Scalar, std::size_t> type;  ///< number type, or the length of a text; 0: neither
   std::size_t offset = 0;
 };
 
 /// Type as a reader sees it: enough to compare and print.
 struct ElementType {
-  std::size_t bytes = 0;  ///< in memory
+  std::size_t bytes = 0;  ///< bytes of an element in memory
   bool is_text = false;
   std::variant<std::monostate, Scalar> number;
-  std::vector<Member> members;  ///< of a compound
-  std::string description;      ///< equal for equal types; empty: none that Lockstep knows
+  std::vector<Member> members;  ///< members of a compound
+  /// Description, equal for equal types; empty: a type unknown to Lockstep.
+  std::string description;
 };
 
 struct Attribute {
@@ -120,7 +122,7 @@ bool is_hdf5(const std::string& path);
 /// A data set, and the scales of each of its axes.
 struct ScaledAxes {
   std::string path;
-  std::vector<std::vector<std::string>> scales;  ///< by axis
+  std::vector<std::vector<std::string>> scales;  ///< names of the scales of each axis
 };
 
 class File {
@@ -130,7 +132,7 @@ class File {
   static File create(const std::string& path, const std::string& name = "");
   /// Opens a file to write more into it.
   static File open(const std::string& path, const std::string& name = "");
-  /// Opens a file to read. It may still be written, or have a writer that died.
+  /// Opens a file to read. It may still be written, or its writer may have died.
   static File open_to_read(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -138,10 +140,10 @@ class File {
   void start_swmr();
   void flush();
   void close();
-  /// Never closes the file, since the library would write once more when it does. The file on disk
-  /// stays.
+  /// Leaves the file open for ever, since the library would write once more when closing it. The
+  /// file on disk stays.
   void abandon() { file_.abandon(); }
-  /// Bytes that the file has, or will have once the library has written all.
+  /// Returns the number of bytes that the file has, or will have once the library has written all.
   std::uint64_t size() const;
 
   // Writing.  Groups on the way are made.
@@ -153,26 +155,26 @@ class File {
                    const std::vector<std::string>& texts);
   void write_table(const std::string& path, const std::vector<Member>& members,
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
-  /// Writes the bytes one behind the other in the file, neither chunked nor compressed.
+  /// Writes the bytes contiguously, neither chunked nor compressed.
   void write_bytes(const std::string& path, std::span<const std::byte> bytes);
   /// Creates an empty series of bytes, chunked by `chunk`, not compressed.
   Series create_bytes(const std::string& path, std::uint64_t chunk);
   /// Creates an empty series, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows, Sums sums = Sums::none);
-  /// Creates an empty series of the compound type that has these members, chunked by `chunk_rows`,
+  /// Creates an empty series of the compound type with these members, chunked by `chunk_rows` and
   /// compressed.
   Series create_table(const std::string& path, const std::vector<Member>& members,
                       std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums = Sums::none);
   using AttributeValue = std::variant<std::string, std::uint64_t, double>;
   void set_attribute(const std::string& path, const std::string& name, const AttributeValue& value);
-  /// Attributes of one object, which is looked for once.
+  /// Sets attributes of one object, which is looked up once.
   void set_attributes(const std::string& path,
                       const std::vector<std::pair<std::string, AttributeValue>>& attributes);
   /// Makes `path` a dimension scale, and names its axis.
   void make_scale(const std::string& path, const std::string& label);
-  /// Attaches all scales of a file at once: the library's own call, for one at a time, reads and
-  /// writes the list of all data sets of a scale again for each.
+  /// Attaches all scales of a file at once: the library's own call, which takes one at a time,
+  /// reads and writes the list of all data sets of a scale again each time.
   void attach_scales(const std::vector<ScaledAxes>& data_sets);
 
   // Reading.
@@ -182,29 +184,29 @@ class File {
   /// Returns the shape of the data set.  Throws UserError if the file's data are shorter than that.
   Shape shape(const std::string& dataset) const;
   /// Returns rows [first, first + count) along the first axis; a scalar is one row. Throws
-  /// UserError for types whose values stand elsewhere, such as texts of any length.
+  /// UserError for types whose values are stored elsewhere, such as texts of variable length.
   std::vector<std::byte> read(const std::string& dataset, std::uint64_t first,
                               std::uint64_t count) const;
-  /// Returns the attributes in the order of names, without the data of types that Lockstep does not
-  /// know, and without the references of dimension scales.
+  /// Returns the attributes in the order of names, without the data of types unknown to Lockstep
+  /// and without references of dimension scales.
   std::vector<Attribute> attributes(const std::string& object) const;
   bool has(const std::string& path) const;
 
-  // Reading what must have a certain type and shape, since its bytes are taken for that: UserError
-  // if it has not (hdf5_typed.cpp).
+  // Functions below read data of a known type and shape, and throw UserError for any other
+  // (hdf5_typed.cpp).
   /// Returns the length of the first axis.
   std::uint64_t rows(const std::string& dataset) const;
-  /// Returns the length of the first axis of a data set that must have rows of this shape.
+  /// Returns the length of the first axis of a data set with rows of this shape.
   std::uint64_t rows_of(const std::string& dataset, Scalar type, const Shape& row) const;
   /// Numbers of 64 bits: rows [first, first + count) along the first axis.
   std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,
                                    std::uint64_t count) const;
   /// Returns the word of a data set that holds a single one.
   std::uint64_t word(const std::string& dataset) const;
-  /// All entries.
+  /// Returns all entries.
   std::vector<std::string> texts(const std::string& dataset) const;
   std::string text(const std::string& dataset) const;
-  /// Returns a text attribute; "" if there is none, or one that is no text.
+  /// Returns a text attribute; "" if there is none, or if it is no text.
   std::string text_attribute(const std::string& object, const std::string& name) const;
   [[noreturn]] void refuse(const std::string& dataset, const std::string& what) const;
 

@@ -15,7 +15,8 @@ std::string last_reason() {
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_DOWNWARD,
       [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
-        *static_cast<std::string*>(out) = error->desc;  // the deepest one stays
+        // The deepest error is visited last and stays.
+        *static_cast<std::string*>(out) = error->desc;
         return 0;
       },
       &text);
@@ -74,7 +75,7 @@ Handle access_properties() {
   Handle list = owned_list(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(list.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(list.id(), H5F_CLOSE_STRONG);
-  // Chunks are small and written once: a large cache for each of hundreds of series buys nothing.
+  // Chunks are small and written once: large caches for hundreds of series gain nothing.
   H5Pset_cache(list.id(), 0, 31, 128 << 10, 1.0);
   return list;
 }
@@ -93,7 +94,7 @@ std::uint64_t product(const Shape& shape) {
 }
 
 std::size_t size_of(Scalar type) {
-  switch (type) {  // asked for each value of a table: without a call of the library
+  switch (type) {  // called for each value of a table, so it makes no call of the library
     case Scalar::u8:
     case Scalar::i8:
       return 1;

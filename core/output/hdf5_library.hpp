@@ -27,14 +27,14 @@ Result was_read(Result result, const std::string& file) {
   return result;
 }
 
-/// Closes a written object. Only then the library writes the bytes that it held back, and reports a
-/// failure.
+/// Closes a written object. Only then does the library write the bytes that it held back, and
+/// report a failure.
 inline void close_written(Handle& handle, const std::string& file) {
   written(handle.close() ? 0 : -1, file);
 }
 
-/// Errors become exceptions: the library shall neither print them nor, after a full disk, try to
-/// write once more when the process ends.
+/// Turns errors into exceptions: the library must neither print them nor, after a full disk, try to
+/// write once more at the end of the process.
 void take_over_errors();
 
 inline Handle owned_type(hid_t id) {

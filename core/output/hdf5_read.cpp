@@ -63,7 +63,7 @@ ElementType describe_type(hid_t id) {
   return H5Tget_class(id) == H5T_COMPOUND ? describe_compound(id) : describe_simple(id);
 }
 
-/// Returns whether a value of this type is a place in memory, where the data themselves stand.
+/// Returns whether a value of this type is a place in memory where the data themselves are stored.
 bool has_values_elsewhere(hid_t type) {
   return H5Tdetect_class(type, H5T_VLEN) != 0 || H5Tdetect_class(type, H5T_REFERENCE) != 0 ||
          (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) != 0);
@@ -101,9 +101,9 @@ std::uint64_t stored_bytes(hid_t data, hid_t space, std::size_t element, std::ui
   return bytes;
 }
 
-/// Returns whether the data set has as many rows as there are epochs, whose times are all stored
-/// (of a series, chunks of zeros are not). A reader of a file under way may see more rows of it
-/// already.
+/// Returns whether the data set has as many rows as there are epochs, whose times are all stored (a
+/// series does not store chunks of zeros). A reader of a running simulation may already see more
+/// rows.
 bool has_a_row_per_epoch(hid_t file, hid_t space, std::uint64_t file_bytes) {
   const Shape shape = shape_of(space);
   if (shape.empty() || H5Lexists(file, "/epochs", H5P_DEFAULT) <= 0 ||
@@ -118,7 +118,7 @@ bool has_a_row_per_epoch(hid_t file, hid_t space, std::uint64_t file_bytes) {
   return known.size() == 1 && known[0] <= stored / sizeof(std::int64_t) && shape[0] / 2 <= known[0];
 }
 
-/// Refuses sizes that are only claimed, for which no computer has the memory or time.
+/// Refuses claimed sizes that exceed the memory or time of any computer.
 void check_size(hid_t id, hid_t data, hid_t space, std::size_t element, std::uint64_t file_bytes,
                 const std::string& file, const std::string& path) {
   const std::uint64_t claimed = checked_bytes(shape_of(space), element, file, path);
@@ -130,7 +130,8 @@ void check_size(hid_t id, hid_t data, hid_t space, std::size_t element, std::uin
   }
 }
 
-// Its structure of an object, and with it the name of this function, changed with version 1.12.
+// Version 1.12 changed the structure that describes an object, and with it the name of this
+// function.
 #if H5_VERSION_GE(1, 12, 0)
 constexpr auto visit_objects = H5Ovisit3;
 #else
@@ -150,7 +151,7 @@ File File::open_to_read(const std::string& path) {
         path, "cannot read: it is empty; its run has just begun, or was ended before it wrote",
         "wait for it, or run it again");
   const Handle properties = access_properties();
-  // The library waits before each attempt twice as long as before the last, from 1 ns on.
+  // Before each attempt the library waits twice as long as before the last one, from 1 ns on.
   H5Pset_metadata_read_attempts(properties.id(), 20);
   hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id());
   if (id < 0 && is_marked_as_written(path)) {
@@ -247,7 +248,8 @@ std::vector<Attribute> File::attributes(const std::string& object) const {
     const std::uint64_t bytes = checked_bytes(entry.shape, entry.type.bytes, path_, name);
     if (bytes > most_attribute_bytes) fail_damaged(path_, "attribute " + name + " is too large");
     entry.data.resize(bytes);
-    if (entry.type.description.empty()) {  // perhaps pointers, which are never read here
+    // Unknown types may hold pointers, which are never read here.
+    if (entry.type.description.empty()) {
       result.push_back(std::move(entry));
       continue;
     }

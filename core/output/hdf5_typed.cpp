@@ -1,4 +1,4 @@
-/// Reading what is to have a certain type and shape, of files that anybody may have written.
+/// Reading of data with a required type and shape, from files that anybody may have written.
 #include <algorithm>
 #include <cstring>
 

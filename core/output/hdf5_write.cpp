@@ -12,7 +12,7 @@
 namespace lockstep::h5 {
 namespace {
 
-constexpr std::uint64_t largest_chunk = 1 << 20;  // elements of a chunk of a fixed array
+constexpr std::uint64_t largest_chunk = 1 << 20;  // most elements in a chunk of a fixed array
 
 /// Returns the type of texts of a fixed length, padded with zeros: the only kind that SWMR allows.
 Handle text_type(std::size_t length) {
@@ -42,7 +42,8 @@ Handle simple_space(const Shape& shape, const Shape& limit) {
   return owned_space(H5Screate_simple(int(size.size()), size.data(), most.data()));
 }
 
-/// Groups on the way, and no time stamps: equal runs make equal files.
+/// Returns properties with groups on the way, and without time stamps, so that equal runs make
+/// equal files.
 Handle link_properties() {
   Handle list = owned_list(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(list.id(), 1);
@@ -108,8 +109,8 @@ Series::Series(std::string file, Handle dataset, Handle type, Shape row, std::ui
       row_(std::move(row)),
       chunk_rows_(chunk_rows) {}
 
-/// Appends chunk by chunk, from the first row that is not 0 to the last. Whether a chunk is stored
-/// depends on its bytes, not on the sizes of appends, so that equal runs make equal files.
+/// Appends chunk by chunk, from the first row that is not 0 to the last. Its bytes decide whether a
+/// chunk is stored, and not the sizes of appends, so that equal runs make equal files.
 void Series::append(const void* rows, std::uint64_t count) {
   const std::uint64_t begin = length_;
   grow(count);
@@ -357,7 +358,7 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
     const auto rank = static_cast<std::size_t>(
         written(H5Sget_simple_extent_ndims(owned_space(H5Dget_space(object.id())).id()), path_));
     std::vector<std::vector<hobj_ref_t>> references(data_set.scales.size());
-    std::vector<hvl_t> axes(rank, hvl_t{0, nullptr});  // those behind the last have none
+    std::vector<hvl_t> axes(rank, hvl_t{0, nullptr});  // axes without scales keep an empty entry
     for (unsigned axis = 0; axis < references.size(); ++axis) {
       for (const std::string& path : data_set.scales[axis]) {
         const auto [scale, is_new] = scales.try_emplace(path);

@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t index_node_bytes = 8 << 10;
 constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
-// Readers see new epochs twice a second, if writing them takes no more than a hundredth of the
-// time.
+// Readers see new epochs twice a second, as long as writing takes at most a hundredth of the time.
 constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
 constexpr int flush_share = 100;
 
@@ -56,7 +55,7 @@ h5::Scalar scalar_of(const StatisticsField& field) {
   return field.kind == StatisticsField::Kind::real_gauge ? h5::Scalar::f64 : h5::Scalar::u64;
 }
 
-/// The dimension scale of an axis of a field; made when it is not shared.
+/// Returns the dimension scale of a field's axis, made on first use if it is not shared.
 std::string make_axis(h5::File& file, const std::string& kind, const StatisticsField& field,
                       const StatisticsAxis& axis, const std::string& tenant_axis) {
   if (axis.kind == StatisticsAxis::Kind::tenants) return tenant_axis;
@@ -90,8 +89,8 @@ struct StatisticsRecorder::Series {
   const StatisticsField* field = nullptr;
   h5::Series dataset;
   std::size_t instances = 0, tenants = 0;
-  std::size_t words = 0;              // of one instance
-  std::size_t first = 0, stride = 0;  // where instance 0 stands, how far the next is
+  std::size_t words = 0;              // words of one instance
+  std::size_t first = 0, stride = 0;  // place of instance 0, and the distance to the next one
 
   bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
 };
@@ -215,7 +214,7 @@ void StatisticsRecorder::place_words(const Series& series) {
   }
 }
 
-/// Adds what each word grew by. Most words did not grow: they are looked at eight at a time.
+/// Adds the increase of each word. Most words did not increase, so eight are checked at a time.
 /// Returns whether any counter changed.
 bool StatisticsRecorder::add_increments(std::span<const std::uint64_t> values) {
   constexpr std::size_t step = 8;
@@ -250,8 +249,8 @@ void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values)
   if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
 
-/// The bound counts for each series these rows, the last chunk once more (compressed anew, it may
-/// need another place), one more chunk, and nodes of its index.
+/// The bound counts for each series the pending rows, the last chunk once more (compressed anew, it
+/// may need another place), one more chunk, and nodes of its index.
 std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
   const std::uint64_t index = index_node_bytes + epochs_;
   std::uint64_t bytes = rows * sizeof(std::int64_t) + 2 * chunk_bytes + index;
@@ -260,7 +259,7 @@ std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
     bytes += (rows + 2 * rows_of_chunk(row)) * row + index;
   }
   for (const GrowingTable* table : tables_) bytes += table->most_bytes();
-  return bytes + bytes / 64;  // data that compresses to more than itself
+  return bytes + bytes / 64;  // room for data that compression makes larger
 }
 
 void StatisticsRecorder::flush() {
@@ -276,8 +275,8 @@ void StatisticsRecorder::flush() {
     series_[number].dataset.flush();
   });
   pending_.cut(0);
-  // Data set by data set: a flush of the file would write the superblock of the library, which says
-  // that the file is being written.
+  // Flushes data set by data set: a flush of the file would write the library's superblock, which
+  // says that the file is being written.
   for (GrowingTable* table : tables_) table->flush();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);

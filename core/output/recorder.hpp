@@ -20,41 +20,42 @@ class RunOutput;
 
 /// A kind of component as the output file sees it.
 struct KindStatistics {
-  std::string name;  ///< "sm", "partition", ...
+  std::string name;  ///< name such as "sm" or "partition"
   const StatisticsSchema* schema = nullptr;
   std::uint32_t instances = 0;
-  std::string when = {};  ///< for the page of the output: condition under which a run has it, if
-                          ///< not all have
-  std::optional<std::uint32_t> group = {};  ///< of its components (Graph::Node)
+  /// Condition under which a run has the kind, for the page of the output; empty: every run has it.
+  std::string when = {};
+  std::optional<std::uint32_t> group = {};  ///< group of the kind's components (Graph::Node)
 };
 
-/// The tenants that the kinds of a group count by: some of those of the run.
+/// Tenants by which the kinds of a group count: some of those of the run.
 struct TenantGroup {
-  std::string axis;  ///< the data set that names them: "/axes/gpu1/tenants"
+  std::string axis;  ///< path of the data set with the names of the axis: "/axes/gpu1/tenants"
   std::vector<std::string> names;
 };
 
 /// Place of each component's words in the flat row of an epoch: kind after kind, instance after
-/// instance, field after field (StatisticsSchema::gather fills one component's part). The same on
-/// every rank.
+/// instance, field after field (StatisticsSchema::gather fills one component's part). The layout is
+/// equal on all ranks.
 class StatisticsLayout {
  public:
-  /// `tenants`: of the run; `groups`: how many of them the kinds of each group count by.
+  /// Makes the layout.  `tenants`: number in the run; `groups`: number of tenants by which the
+  /// kinds of each group count.
   StatisticsLayout(std::vector<KindStatistics> kinds, std::size_t tenants,
                    std::vector<std::size_t> groups = {});
 
   const std::vector<KindStatistics>& kinds() const { return kinds_; }
   std::size_t tenants() const { return tenants_; }
-  /// Tenants that a kind counts by.
+  /// Returns the number of tenants that a kind counts by.
   std::size_t tenants_of(std::size_t kind) const {
     const std::optional<std::uint32_t> group = kinds_[kind].group;
     return group ? groups_[*group] : tenants_;
   }
-  /// Words of the whole machine.
+  /// Returns the number of words of the whole machine.
   std::size_t size() const { return size_; }
-  /// Words of one component of this kind.
+  /// Returns the words of one component of this kind.
   std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
-  /// The kind with this schema, in a group.
+  /// Returns the kind with this schema, in a group.
   std::size_t kind_of(const StatisticsSchema* schema,
                       std::optional<std::uint32_t> group = {}) const;
   /// Returns the first word of a component.
@@ -74,8 +75,8 @@ class StatisticsLayout {
 /// rank 0.
 class StatisticsRecorder {
  public:
-  /// Creates /epochs and /stats in `output`, which must not have been started yet.
-  /// `groups`: as the layout counts them.
+  /// Creates /epochs and /stats in `output`, which must not have been started. `groups`: groups of
+  /// the layout.
   StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
                      const std::vector<std::string>& tenant_names,
                      const std::vector<TenantGroup>& groups = {});
@@ -85,27 +86,27 @@ class StatisticsRecorder {
 
   const StatisticsLayout& layout() const { return layout_; }
 
-  /// A table of the same output, whose rows are written and taken when epochs are.  It outlives
-  /// this.
+  /// Adds a table of the same output, whose rows are written and taken together with epochs.  The
+  /// table outlives the recorder.
   void add(GrowingTable& table) { tables_.push_back(&table); }
 
-  /// Takes the rows that were written before the state that serialize() restored; for a resumed
-  /// run, before RunOutput::start().
+  /// Takes over the rows written before the state that serialize() restored; for a resumed run,
+  /// before RunOutput::start().
   void take_rows(const h5::File& from);
 
   /// `values`: all components' words as the layout says, at the epoch that ends at `end`.  Writes
   /// no row if no counter changed.
   void record(Time end, std::span<const std::uint64_t> values);
-  /// Makes all recorded epochs readable; record() does so by itself about twice a second.
+  /// Makes all recorded epochs readable; record() also does so about twice a second.
   void flush();
   /// Finishes the epochs, before RunOutput::finish_epochs().
   void finish();
   /// Writes the totals of the run as /final/stats, after RunOutput::finish_epochs().
   void write_totals();
 
-  /// All words as of the last recorded epoch.
+  /// Returns all words as of the last recorded epoch.
   std::span<const std::uint64_t> totals() const { return previous_; }
-  /// Rows written so far.
+  /// Returns the number of rows written so far.
   std::uint64_t epochs() const { return epochs_; }
 
   /// Serialises the values from which the next increments are taken.
@@ -126,15 +127,15 @@ class StatisticsRecorder {
   StatisticsLayout layout_;
   std::vector<Series> series_;
   std::vector<GrowingTable*> tables_;
-  std::vector<UnwrittenWords::Place> places_;  ///< by word of the flat row
-  std::vector<std::uint32_t> gauges_;          ///< words that are no counters
+  std::vector<UnwrittenWords::Place> places_;  ///< place of each word of the flat row
+  std::vector<std::uint32_t> gauges_;  ///< numbers of the words that are gauges, not counters
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
   UnwrittenWords pending_;
   h5::Series times_;
   std::uint64_t epochs_ = 0;
   std::chrono::steady_clock::time_point next_flush_;
-  bool broken_ = false;  ///< a write failed
+  bool broken_ = false;  ///< true after a failed write
 };
 
 }  // namespace lockstep

@@ -13,13 +13,13 @@ struct OutputValue {
   std::string name, unit, doc;
 };
 
-/// All that a file may hold; instances of the kinds do not matter.
+/// Everything that a file may contain; instances of the kinds do not matter.
 struct OutputContents {
   std::vector<KindStatistics> kinds;
   std::vector<const TableSchema*> tables;
   std::vector<OutputValue> finals, run;
   std::vector<OutputValue> delays = {};
-  std::vector<OutputValue> texts = {};  ///< by their whole path
+  std::vector<OutputValue> texts = {};  ///< texts, each with its whole path
 };
 
 /// Returns docs/output.md: every path of an output file with shape, unit and meaning.

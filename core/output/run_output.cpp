@@ -40,17 +40,18 @@ std::uint64_t longest_file() {
       file_advice(reason, "free space on that file system, or choose another with --output"));
 }
 
-/// Sets the length of the file to the end of its last object. If it may not become as long as that,
+/// Sets the length of the file to the end of its last object. If the file cannot become that long,
 /// the old end stays.
 void settle(int descriptor, const h5::File& file) {
   const std::uint64_t end = file.size();
   const off_t length = lseek(descriptor, 0, SEEK_END);
   if (std::cmp_less(length, end) && ftruncate(descriptor, off_t(end)) != 0) return;
-  // In this order: a file that is longer than it says is in order.
+  // The order matters: a file longer than its superblock says is valid.
   if (publish_superblock(descriptor, end)) static_cast<void>(!ftruncate(descriptor, off_t(end)));
 }
 
-/// A folder in which nothing can be created is found out now, not at the end of a long run.
+/// Tries to create a file in the folder now, so that a failure does not come at the end of a long
+/// run.
 void try_copy(const std::string& path, const std::string& copy) {
   const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) fail_to_write(path, "cannot create a file beside it", errno);
@@ -97,14 +98,14 @@ RunOutput::RunOutput(const std::string& path, Resumed)
 
 void RunOutput::describe() {
   file_.set_attribute("/", "file type", std::string("lockstep run"));
-  // Raised when a reader of the old layout could misread the new one.
+  // The version is raised when a reader of the old layout could misread the new one.
   file_.set_attribute("/", "file version", std::uint64_t{1});
   file_.create_group("/run");
 }
 
-/// Files that were not finished are left to the end of the process: closing them would make the
-/// library write once more, which a full disk does not take.  One that was still being created is
-/// no use to anybody, and goes with its claim.
+/// Unfinished files stay open until the end of the process: closing them would make the library
+/// write once more, for which a full disk has no room.  A file that was still being created is
+/// useless, and is removed with its claim.
 RunOutput::~RunOutput() {
   std::error_code ignored;
   if (phase_ == Phase::alone && file_.is_open()) {
@@ -142,8 +143,8 @@ void RunOutput::reach_disk() const {
   if (fsync(claim_.file()) != 0) fail_to_write(path_, "cannot write", errno);
 }
 
-/// The end is made known before anything stands beyond the old one.  The rest is a hole, which
-/// takes no space.
+/// The new end is published before anything is written beyond the old one.  The rest is a hole,
+/// which takes no space.
 void RunOutput::make_room(std::uint64_t bytes) {
   claim_.check();
   const std::uint64_t end = std::min(file_.size() + bytes, longest_file());
@@ -198,7 +199,7 @@ void RunOutput::set_run(const std::string& name, double value) {
 
 void RunOutput::close() {
   file_.close();
-  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // a file without readers
+  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // the file has no readers
   claim_.check();
   const std::string copy = copy_of(place_);
   if (!take_name(copy, place_)) fail_to_write(path_, "cannot write", errno);

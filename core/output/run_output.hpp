@@ -20,15 +20,15 @@ namespace lockstep {
 ///   3. recorder.finish(), finish_epochs(): tables, final values, buffers and /run go to a copy
 ///   beside it; close() gives the copy the name.
 ///
-/// Until start() the older output has the name, or an empty file.  From then on every
-/// program can read what the name leads to, whenever this one ends: the epochs up to the last
-/// flush, or all.  Every failure to write is a UserError and leaves it so.
+/// Until start() the name leads to the older output, or to an empty file.  From then on every
+/// program can read the file under the name, whenever this process ends: the epochs up to the last
+/// flush, or all.  Every failure to write is a UserError and leaves the file readable.
 class RunOutput {
  public:
-  /// Creates the file, replacing an old output. Other files, and one that another run is writing,
-  /// are not replaced.
+  /// Creates the file, replacing an old output. Files of other kinds, and outputs that another run
+  /// is writing, are not replaced.
   explicit RunOutput(const std::string& path);
-  /// Goes on with a run: the recorder copies rows of its file so far, at `path`.
+  /// Selects a resumed run: the recorder copies the rows of the file so far, at `path`.
   struct Resumed {};
   RunOutput(const std::string& path, Resumed);
   ~RunOutput();
@@ -42,11 +42,11 @@ class RunOutput {
   /// Brings all flushed bytes to the disk before it returns.
   void reach_disk() const;
 
-  /// The resolved configuration: no paths, ranks or threads in it.
+  /// Writes the resolved configuration, which holds no paths, ranks or threads.
   void write_config(const std::string& yaml);
   void start();
-  /// Makes room for at most `bytes` that are going to be appended. Throws UserError if the file
-  /// lost its place.
+  /// Makes room for at most `bytes` bytes that will be appended. Throws UserError if the file lost
+  /// its place.
   void make_room(std::uint64_t bytes);
   void finish_epochs();
 
@@ -77,13 +77,14 @@ class RunOutput {
   void describe();
 
   std::string path_;
-  ClaimedPath old_claim_;  ///< of the name and its file: of a resumed run, its earlier file
-  std::string place_;      ///< of the output, where symbolic links lead
+  /// Claim of the name and its file; in a resumed run, claim of the earlier file.
+  ClaimedPath old_claim_;
+  std::string place_;  ///< path of the output, with symbolic links followed
   h5::File before_;
   ClaimedPath claim_;
-  h5::File file_;          ///< the file that is written: the epochs, later the copy
-  h5::File watched_;       ///< the epochs, once there is a copy
-  std::uint64_t end_ = 0;  ///< that readers know of
+  h5::File file_;          ///< file being written: the epochs, later the copy
+  h5::File watched_;       ///< file with the epochs, once there is a copy
+  std::uint64_t end_ = 0;  ///< end of the epochs that readers know of
   enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;
 };
 

@@ -19,25 +19,26 @@ struct TableColumn {
   enum class Type : std::uint8_t { boolean, uint32, uint64, int64, real, text, time };
   std::string name, unit, doc;
   Type type = Type::uint64;
-  std::size_t offset = 0;    ///< of the member in the row struct
-  bool is_optional = false;  ///< only some files have it; the member keeps its value where not
+  std::size_t offset = 0;  ///< offset of the member in the row struct
+  /// Only some files have the column; the member keeps its value otherwise.
+  bool is_optional = false;
 };
 
 /// A table of the output file: a compound data set, one row per kernel, tenant, fault...
 struct TableSchema {
-  std::string path, doc;  ///< "/kernels"
+  std::string path, doc;  ///< path such as "/kernels"
   std::vector<TableColumn> columns;
   std::size_t row_bytes = 0;
 };
 
-/// The declaration of a table row: each column once, beside the member it holds.
+/// Declaration of a table row: each column once, beside its member.
 ///
 ///     struct KernelRow {
 ///       std::string kernel;  std::uint32_t tenant;  Time start;
 ///       static auto schema() {
 ///         return table<KernelRow>("/kernels", "one row per grid, in the order of completion")
-///           .column("kernel", &KernelRow::kernel, "name", "entry of the module")
-///           .column("tenant", &KernelRow::tenant, "index", "who launched it")
+///           .column("kernel", &KernelRow::kernel, "name", "name of the kernel in its module")
+///           .column("tenant", &KernelRow::tenant, "index", "tenant that launched the kernel")
 ///           .column("start", &KernelRow::start, "fs", "when its first block started");
 ///       }
 ///     };
@@ -72,7 +73,7 @@ class TableOf {
   TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
     return add<M>(std::move(name), address_in(part, member), std::move(unit), std::move(doc));
   }
-  /// A column for each element: `prefix` and its name.
+  /// Adds a column for each element, named `prefix` and the element's name.
   template <class P, class M, std::size_t N>
   TableOf& columns(const std::string& prefix, const char* const (&names)[N], P Row::*part,
                    std::array<M, N> P::*member, const std::string& unit, const std::string& doc) {
@@ -144,7 +145,7 @@ const TableSchema& table_schema_of(TableColumns columns) {
   return columns == TableColumns::all ? table_schema_of<Row>() : required;
 }
 
-/// How rows stand in a file: columns one after another without gaps, texts of a fixed length.
+/// Layout of rows in a file: columns one after another without gaps, and texts of a fixed length.
 class PackedRows {
  public:
   PackedRows(const TableSchema& schema,
@@ -160,15 +161,15 @@ class PackedRows {
   std::vector<h5::Member> members_;
   std::size_t bytes_ = 0;
 };
-/// Writes the meaning of the table and its columns as attributes of the data set.
+/// Writes the documentation of the table and its columns as attributes of the data set.
 void describe_table(h5::File& file, const TableSchema& schema);
 
-/// Reads rows of a table back, from `first` on, into `rows` (of `schema.row_bytes` each).  A
-/// UserError names a column that the file does not have in this form.
+/// Reads rows of a table, from `first` on, into `rows` (of `schema.row_bytes` each).  Throws a
+/// UserError that names a missing or different column.
 void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count,
                std::size_t first = 0);
-/// Returns the rows of the table. Throws UserError when the file has no such table, as long as its
-/// run has not finished.
+/// Returns the number of rows of the table. Throws UserError when the file has no such table, as
+/// long as its run has not finished.
 std::size_t count_rows(const h5::File& file, const TableSchema& schema);
 
 template <class Row>

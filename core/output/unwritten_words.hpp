@@ -16,18 +16,18 @@ class UnwrittenWords {
     std::uint32_t series, index;
   };
 
-  /// Sets room for so many words aside; how much of it is touched depends on how many are kept.
+  /// Reserves room for `words` words; only used room is touched.
   void make_room(std::size_t words) { words_.reserve(words); }
 
   std::size_t count() const { return words_.size(); }
   /// Forgets the words that were added after the first `count`.
   void cut(std::size_t count) { words_.resize(count); }
-  /// Keeps word `word` of row `row`, which is no earlier than that of any other.
+  /// Keeps word `word` of row `row`.  Rows must not decrease.
   void add(std::uint32_t row, std::uint32_t word, std::uint64_t value) {
     words_.push_back({row, word, value});
   }
 
-  /// Visits all kept words, series after series; calls `action(series, words)` for each of so many.
+  /// Visits all kept words, series after series; calls `action(series, words)` for groups of them.
   template <class Action>
   void for_each_series(std::span<const Place> places, std::size_t series, Action action) {
     std::vector<std::size_t> ends(series + 1, 0);

@@ -76,7 +76,7 @@ inline const void* member_of(const ParameterField& field, const void* values) {
   return static_cast<const char*>(values) + field.offset;
 }
 
-/// Returns a value as YAML: with its unit, enumerations by their word, quoted where YAML would
+/// Returns a value as YAML text: with its unit, enumerations by word, and quoted where YAML would
 /// misread it.
 std::string to_text(const ParameterField& field, const ParameterScalar& value);
 /// Returns a whole member: a value or `[a, b]`.

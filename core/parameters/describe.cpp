@@ -45,14 +45,14 @@ struct Conditions {
   };
   std::vector<One> all;
 
-  /// Returns them with those of the schema itself.
+  /// Returns the conditions together with those of the schema itself.
   Conditions of(const ParameterSchema& schema) const {
     Conditions result = *this;
     for (const ParameterCondition& condition : schema.conditions())
       for (const std::string& key : condition.keys) result.all.push_back({key, condition.when});
     return result;
   }
-  /// Returns those about keys in a group, by their keys there.
+  /// Returns the conditions on keys of a group, by their names in the group.
   Conditions below(const std::string& group) const {
     Conditions result;
     for (const One& one : all)
@@ -60,7 +60,7 @@ struct Conditions {
         result.all.push_back({one.key.substr(group.size() + 1), one.when});
     return result;
   }
-  /// Returns the meaning of a key, with the configurations in which it has one.
+  /// Returns the documentation of a key, with the configurations in which the key matters.
   std::string doc(const ParameterField& field) const {
     std::string text = field.doc;
     for (const One& one : all)

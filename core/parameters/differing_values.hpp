@@ -8,12 +8,12 @@
 namespace lockstep {
 
 struct DifferingValue {
-  std::string key;   ///< "gpu.sm.count", "policies.eviction"
-  std::string a, b;  ///< "-": it has no such value
+  std::string key;   ///< key such as "gpu.sm.count" or "policies.eviction"
+  std::string a, b;  ///< values on both sides; "-": the side lacks the key
 };
 
-/// The values in which two resolved configurations differ, in their order.  A policy's name stands
-/// under the key of the policy; where names differ, parameters do not count.
+/// Returns the values in which two resolved configurations differ, in their order.  A policy's name
+/// is listed under the key of the policy; where names differ, parameters are not compared.
 std::vector<DifferingValue> differing_values(const Node& a, const Node& b);
 
 }  // namespace lockstep

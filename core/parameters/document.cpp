@@ -48,7 +48,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (anchors_.count(anchor) == 0)
       throw UserError(position(mark).text(), "unknown alias", "define it before with \"&name\"");
-    // A copy: what one place reads or overrides is not seen at the other.
+    // A copy: reads and overrides at one place do not affect the other.
     Node copy = deep_copy(anchors_.at(anchor));
     copy.data()->position = position(mark);
     insert(copy);
@@ -74,7 +74,7 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     Node container;
-    Node key;  ///< of a map: read, its value is next
+    Node key;  ///< key of a map that has been read; the value comes next
   };
 
   Position position(const YAML::Mark& mark) const {
@@ -156,8 +156,8 @@ class TreeBuilder final : public YAML::EventHandler {
   std::uint32_t copies_ = 0;
 };
 
-/// Throws for the first line up to `last` that a tab indents: the parser says of it, or of a line
-/// behind it, what only makes sense to who sees the tab.
+/// Throws for the first line up to `last` that is indented with a tab: the parser's message about
+/// it, or about a later line, makes sense only to a reader who sees the tab.
 void refuse_tabs(const std::string& text, const std::string& name, int last) {
   std::istringstream lines(text);
   int number = 1;
@@ -247,8 +247,8 @@ std::optional<std::string> file_by_word(const std::string& key, const Node& valu
   return find_by_name(value.text(), key + "s", folder_of(value));
 }
 
-/// A folder stands for the file in it that is named after the key: X.workload for
-/// X.workload/workload.yaml.  "" if it is none.
+/// Returns the file in a folder that is named after the key: X.workload/workload.yaml for
+/// X.workload.  Returns "" if there is none.
 static std::string file_in_folder(const std::string& key, const Node& value) {
   if (!value.is_scalar()) return "";
   const std::filesystem::path file =

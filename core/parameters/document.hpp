@@ -9,7 +9,7 @@
 namespace lockstep {
 
 /// Reads a YAML file.  Throws UserError for an unreadable file, malformed YAML or a repeated key.
-/// `path` becomes the dotted name of its root.
+/// `path`: dotted name of its root.
 Node load_document(const std::string& file, const std::string& path = "");
 
 /// Parses YAML text; `name` stands for the file in positions.
@@ -25,22 +25,22 @@ bool is_file_name(const Node& node);
 /// the file with the name); otherwise the node itself.
 Node resolve_include(const Node& node);
 
-/// The file that `value` stands for as value of `key` if it is a word that no file has for its
-/// name: v100 for v100.yaml, looked for as `find_by_name` says, in a folder named after the key:
-/// gpus for `gpu`.  "" if there is none; nothing if `value` is no such word.
+/// Returns the file that `value` of `key` names by its word alone: v100 for v100.yaml, searched by
+/// find_by_name() in a folder named after the key (gpus for `gpu`).  Returns "" if there is no such
+/// file; nothing if `value` is no such word.
 std::optional<std::string> file_by_word(const std::string& key, const Node& value);
 
-/// Returns whether `resolve_include_at` finds a document for `value` as value of `key`: by word, in
-/// a folder, or as a text that ends in .yaml.
+/// Returns whether resolve_include_at() finds a document for `value` of `key`: by word, in a
+/// folder, or as a text that ends in .yaml.
 bool stands_for_file(const std::string& key, const Node& value);
 
-/// Replaces the value of `key` in the map `root` by the document that it names, as `file_by_word`
-/// or else as `resolve_include` says; does nothing without it.
+/// Replaces the value of `key` in the map `root` by the document that it names, as file_by_word()
+/// or else resolve_include() finds it; does nothing without the key.
 void resolve_include_at(const Node& root, const std::string& key);
 
 /// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the
-/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).  What stands
-/// for a file on the way is replaced by its document.
+/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).  A value on
+/// the way that names a file is replaced by the file's document.
 void override_value(const Node& root, const std::string& key, const Node& value);
 
 /// Applies each entry of `overrides` (a map with dotted keys) to `root`.

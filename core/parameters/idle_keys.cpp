@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// The value of a key; absent where there is none.  A word that stands for a file has no keys.
+/// Returns the value of a key; absent if there is none.  A word that names a file has no keys.
 Node value_of(const Node& map, const std::string& key) {
   if (!map.is_map()) return {};
   const Node::Data::Entry* entry = map.data()->find(key);
@@ -25,7 +25,7 @@ Node value_at(Node map, const std::string& dotted) {
   return map;
 }
 
-/// A map's values, each for itself.
+/// Appends the values below a node as idle: a map is replaced by its values.
 void append(const Node& node, const std::string& when, std::vector<IdleKey>& idle) {
   if (!node.exists()) return;
   if (!node.is_map()) {

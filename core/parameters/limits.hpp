@@ -36,7 +36,7 @@ Limits<T> at_most(T high) {
   return {std::nullopt, high};
 }
 
-/// The words a text or enumeration parameter may take; for an enumeration in the order of its
+/// Words that a text or enumeration parameter may take; for an enumeration in the order of its
 /// enumerators, which start at 0.
 struct Choice {
   std::vector<std::string> words;

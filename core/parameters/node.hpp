@@ -41,30 +41,34 @@ class Node {
   /// Returns an error to throw: "file:line:column: path: what - advice".
   UserError error(const std::string& what, const std::string& advice = "") const;
 
-  // Maps.  All throw UserError if this is no map; entries stand in the order of the file.
+  // Functions for maps.  All throw UserError if the node is no map; entries are in the order of the
+  // file.
   bool has(const std::string& key) const;
   /// Returns the node of a key; an absent node if there is none.
   Node find(const std::string& key) const;
   /// Throws UserError if there is no such key.
   Node at(const std::string& key) const;
-  /// Returns an error to throw: `key` is missing, or was meant by an unknown key that is there.
+  /// Returns an error to throw: `key` is missing, or an unknown key that is there was probably
+  /// meant as `key`.
   UserError missing(const std::string& key, const std::string& advice) const;
-  /// Marks all keys as known.
+  /// Returns all entries, and marks all keys as known.
   std::vector<std::pair<std::string, Node>> entries() const;
   /// Returns the place of the key itself.
   std::string where_key(const std::string& key) const;
-  /// Throws UserError for the first key that was not asked for, with the nearest one that was.
+  /// Throws UserError for the first key that was never read, with the nearest one that was.
   void reject_unknown_keys() const;
-  /// The value under an old name of a key gets the key's name, in place of a value that the key
-  /// has. Returns where the old name stood; "": nowhere.
+  /// Renames the old name of a key, in place of a value that the key has. Returns the position of
+  /// the old name; "": the map has no old name.
   std::string rename_key(const std::string& before, const std::string& now) const;
 
-  // Sequences (throw UserError if it is none) and sizes of maps and sequences.
+  // Functions for sequences, which throw UserError for other nodes, and sizes of maps and
+  // sequences.
   std::size_t size() const;
   std::vector<Node> items() const;
   Node item(std::size_t index) const;
 
-  // Scalars; each throws UserError if the text is not of that type.  Quantities need their unit.
+  // Functions for scalars; each throws UserError if the text is not of that type.  Quantities need
+  // their unit.
   const std::string& text() const;
   bool is_quoted() const;
   bool boolean() const;

@@ -27,7 +27,7 @@ Node& select_item(const Node& sequence, const std::string& word, const Node& val
                   suggest(word, names));
 }
 
-/// Returns the place of `word` in `parent`; a new empty one in a map that has none.
+/// Returns the place of `word` in `parent`; in a map without it, a new empty one.
 Node& select(const Node& parent, const std::string& word, const Node& value) {
   if (parent.is_sequence()) return select_item(parent, word, value);
   if (!parent.is_map()) {
@@ -65,7 +65,8 @@ void override_value(const Node& root, const std::string& key, const Node& value)
       data->path = path;
       place = Node{std::move(data)};
     }
-    // `gpu: v100`, `gpu: v100.yaml` and gpu.sm.count: what is overridden is in that file.
+    // With `gpu: v100` or `gpu: v100.yaml` an override of gpu.sm.count changes a value of that
+    // file.
     if (parent.is_map() && stands_for_file(word, place)) {
       resolve_include_at(parent, word);
     } else if (is_file_name(place)) {
@@ -90,7 +91,7 @@ void apply_settings(const Node& root, const std::vector<std::string>& settings) 
     const std::string text = setting.substr(equals + 1);
     Node value =
         parse_document(text.find_first_not_of(' ') == std::string::npos ? "~" : text, name);
-    // The whole option is the position: lines and columns inside it would only confuse.
+    // The whole option is the position: lines and columns inside it would confuse.
     auto forget_lines = [](const Node& node, const auto& self) -> void {
       node.data()->position.line = 0;
       for (const Node& item : node.data()->sequence) self(item, self);

@@ -84,7 +84,7 @@ struct ParameterTraits<std::vector<M>> : ParameterTraits<M> {
   }
 };
 
-/// The declaration of a parameter struct: each field once, beside the member it fills.
+/// Declaration of a parameter struct: each field once, beside its member.
 ///
 ///     struct L2Parameters {
 ///       Bytes size;
@@ -179,8 +179,8 @@ class ParametersOf {
     return *this;
   }
 
-  /// A field that stands for nothing unless it is written: then it is `absent`, which tables call
-  /// `word`, and to_yaml() leaves it out.
+  /// Declares a field whose default is `absent`: tables call that value `word`, and to_yaml()
+  /// leaves it out.
   template <class M, class C, class L>
   ParametersOf& optional(const char* key, M C::*member, std::type_identity_t<M> absent,
                          const char* word, const Limits<L>& limits, const char* doc,
@@ -193,8 +193,8 @@ class ParametersOf {
     return *this;
   }
 
-  /// A value of several parts that somebody else reads, absent without the key.  `form` says what
-  /// it is: "file or map".
+  /// Declares a value of several parts that other code reads, absent without the key.  `form`: such
+  /// as "file or map".
   template <class C>
   ParametersOf& part(const char* key, Node C::*member, const char* form, const char* doc) {
     schema_.add(ParameterField(key, doc, form, ParameterType::part, offset_of(member)));
@@ -221,22 +221,23 @@ class ParametersOf {
     return *this;
   }
 
-  /// The field before was called `key` in earlier versions: the old name is accepted, and a note
-  /// names the new one.
+  /// Declares an old name of the field before: the old name is accepted, and a note names the new
+  /// one.
   ParametersOf& formerly(const char* key) {
     schema_.add_old_name(key);
     return *this;
   }
 
-  /// A condition between fields: returns "what is wrong - what to do", or "".
+  /// Declares a condition between fields: it returns "what is wrong - what to do", or "".
   ParametersOf& check(std::string (*condition)(const T&)) {
     schema_.add_check(
         [condition](const void* values) { return condition(*static_cast<const T*>(values)); });
     return *this;
   }
 
-  /// The keys (dotted and declared, with spaces between them; of a group: all that is in it) do
-  /// nothing unless `holds`.  `when` ends a sentence that begins with "only":
+  /// Declares keys that do nothing unless `holds` is true.  `keys`: dotted, declared before, with
+  /// spaces between them; a group stands for all its keys.  `when` ends a sentence that begins with
+  /// "only":
   ///
   ///     .only_if("entries ways", "with enabled: true", [](const P& p) { return p.enabled; })
   ParametersOf& only_if(const char* keys, const char* when, bool (*holds)(const T&)) {
@@ -298,7 +299,7 @@ T defaults() {
   return values;
 }
 
-/// Reads defaults, then the values of `map`; see ParameterSchema::read for the errors.
+/// Sets defaults, then reads the values of `map`; see ParameterSchema::read for the errors.
 template <class T>
 T read_parameters(const Node& map) {
   T values{};

@@ -30,7 +30,8 @@ class PolicyChoice {
   const ParameterSchema* schema() const { return schema_; }
   const void* values() const { return values_.get(); }
 
-  /// The policy's own parameters; P is the struct whose schema it was registered with.
+  /// Returns the policy's own parameters; P is the struct whose schema was registered with the
+  /// policy.
   template <class P>
   const P& parameters() const {
     LOCKSTEP_CHECK(schema_ == &schema_of<P>(), "policy " + name_ + " has other parameters");
@@ -60,15 +61,16 @@ class PolicyRegistry {
     std::string name, doc;
     Factory make;
     const ParameterSchema* parameters = nullptr;
-    PolicyTraits (*traits)(const PolicyChoice&) = nullptr;  ///< PolicyInfo::traits
+    /// Function that returns PolicyInfo::traits.
+    PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
   };
-  /// `traits`: of the policies whose rows name none of their own.
+  /// `traits`: traits of the policies whose rows name none of their own.
   PolicyRegistry(std::initializer_list<Row> rows,
                  PolicyTraits (*traits)(const PolicyChoice&) = nullptr)
       : traits_(traits) {
     for (const Row& row : rows) add(row);
   }
-  /// Adds a policy, for programs that bring one of their own; called before a scenario names it.
+  /// Adds a policy, for programs with policies of their own; called before a scenario names it.
   void add(const Row& row) {
     rows_.push_back(row);
     if (row.traits == nullptr) rows_.back().traits = traits_;

@@ -1,8 +1,8 @@
 /// Rules on which policies go together, as data in their registry rows.
 ///
-/// A row says what its policy can do for those at other plug points (`has`), and what it needs of
-/// them or cannot stand beside (`needs`).  Traits are words, so that a new policy joins without a
-/// change to any check: policy_conflict() compares the rows of those that a scenario has chosen.
+/// A row lists traits that its policy offers to policies at other plug points (`has`), and traits
+/// that it needs of them or excludes (`needs`).  Traits are words, so that a new policy needs no
+/// change to any check: policy_conflict() compares the rows of the chosen policies.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ class PolicyChoice;
 /// A demand on whatever stands at another plug point.
 struct PolicyNeed {
   std::string plug_point;  ///< key of the other policy
-  std::string trait;       ///< of the other policy's row
+  std::string trait;       ///< trait in the row of the other policy
   bool absent = false;     ///< true: the other policy must not have the trait
-  std::string why;         ///< action of this policy, behind its name: "takes a block away"
-  std::string other;       ///< action of the other one that conflicts with it: "does not squash"
-  std::string advice;      ///< the setting to write instead
+  std::string why;     ///< action of this policy, worded to follow its name: "takes a block away"
+  std::string other;   ///< conflicting action of the other policy: "does not squash"
+  std::string advice;  ///< the setting to write instead
 };
 
 struct PolicyTraits {

@@ -109,8 +109,8 @@ void read_field(const ParameterField& field, const Node& node, void* values) {
   }
 }
 
-/// Returns the last value below `map` that --set or `override` put there, which most likely broke
-/// the rule; `map` if there is none.
+/// Returns the last value below `map` that --set or `override` changed, which most likely broke the
+/// rule; `map` if there is none.
 Node changed_in(const Node& map) {
   Node changed = map;
   const auto search = [&](const Node& node, const auto& self) -> void {
@@ -143,14 +143,18 @@ void ParameterSchema::set_defaults(void* values) const {
   }
 }
 
-void ParameterSchema::read(const Node& map, void* values) const {
-  set_defaults(values);
+void ParameterSchema::rename_old_keys(const Node& map) const {
   for (const ParameterField& field : fields_) {
     if (field.formerly.empty()) continue;
     if (const std::string where = map.rename_key(field.formerly, field.key); !where.empty())
       note_renamed_key("note: " + where + ": the key \"" + field.formerly + "\" is called \"" +
                        field.key + "\" now; the old name still works");
   }
+}
+
+void ParameterSchema::read(const Node& map, void* values) const {
+  set_defaults(values);
+  rename_old_keys(map);
   for (const ParameterField& field : fields_) {
     const Node node = map.find(field.key);
     if (node.exists() && !(node.is_null() && field.type == ParameterType::group)) {

@@ -3,8 +3,8 @@
 #include "core/parameters/policy.hpp"
 
 /// A registry's line for a policy.  The policy's file defines `PolicyRegistry<Factory>::Row name()`
-/// with the policy's name, its line of documentation, what makes it and its parameters; nothing
-/// else declares it, so that adding a policy edits that file and this line.
+/// with the policy's name, its line of documentation, its factory and its parameters; nothing else
+/// declares it, so that a new policy edits that file and this line.
 #define LOCKSTEP_REGISTERED(Factory, name)                  \
   [] {                                                      \
     extern ::lockstep::PolicyRegistry<Factory>::Row name(); \

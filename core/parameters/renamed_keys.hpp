@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Remembers a note about a key, once however often the same is said.
+/// Remembers a note about a key; equal notes are kept once.
 void note_renamed_key(const std::string& note);
 /// Removes and returns the notes so far, in alphabetical order.
 std::vector<std::string> take_renamed_keys();

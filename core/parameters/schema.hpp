@@ -38,18 +38,18 @@ enum class ParameterType : std::uint8_t {
   part,  ///< a Node that other code reads
 };
 
-/// A policy that may stand at a plug point, with the parameters it takes (none: nullptr).
+/// A policy of a plug point, with its parameters (nullptr: none).
 struct PolicyInfo {
   std::string name, doc;
   const ParameterSchema* parameters = nullptr;
-  /// Traits: services for policies at other plug points, and needs of them (policy_traits.hpp);
-  /// nullptr: nothing.
+  /// Function that returns the traits: services for policies at other plug points, and needs of
+  /// them (policy_traits.hpp); nullptr: none.
   PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
 };
 using PolicyList = std::vector<PolicyInfo>;
 
-/// A declared parameter, independent of the struct it lives in.  Made and ended by calls: schemas
-/// are instantiated in many files.
+/// A declared parameter, independent of its struct.  Construction and destruction are calls,
+/// because schemas are instantiated in many files.
 struct ParameterField {
   ParameterField(const char* key, const char* doc, const char* unit, ParameterType type,
                  std::size_t offset);
@@ -58,14 +58,14 @@ struct ParameterField {
   ~ParameterField();
 
   std::string key, doc, unit;
-  std::string formerly;  ///< an old name of the key, which is accepted, too
+  std::string formerly;  ///< old name of the key, still accepted
   ParameterType type;
-  bool is_list = false;  ///< std::vector of `type`
+  bool is_list = false;  ///< true: the type is std::vector of `type`
   bool required = false;
-  std::string absent;                    ///< a word for the default of a key that may be left out
-  std::size_t offset;                    ///< of the member in its struct
-  std::size_t size = 0;                  ///< of the member, for enumerations
-  std::vector<ParameterScalar> initial;  ///< the default: one value, or the elements of a list
+  std::string absent;                    ///< word for the default of a key that may be left out
+  std::size_t offset;                    ///< offset of the member in its struct
+  std::size_t size = 0;                  ///< size of the member, for enumerations
+  std::vector<ParameterScalar> initial;  ///< default: one value, or the elements of a list
   std::optional<ParameterScalar> low, high;
   bool only_powers_of_two = false;
   std::vector<std::string> choices;
@@ -75,8 +75,8 @@ struct ParameterField {
 
 /// Keys that have an effect in some configurations only.
 struct ParameterCondition {
-  std::vector<std::string> keys;  ///< dotted; of a group: all that is in it
-  std::string when;               ///< ends a sentence that begins with "only"
+  std::vector<std::string> keys;  ///< dotted keys; a group names all keys in it
+  std::string when;  ///< condition under which the keys matter, worded to follow "only"
   std::function<bool(const void* values)> holds;
 };
 
@@ -91,16 +91,18 @@ class ParameterSchema {
   /// Reads default values, then the values of `map`. Throws UserError for an unknown or missing
   /// key, a wrong unit, a value out of range, or a failed check().
   void read(const Node& map, void* values) const;
+  /// Gives entries of `map` under an old name their present key, and notes it for the user.
+  void rename_old_keys(const Node& map) const;
   /// Returns a fresh object with default values.
   std::shared_ptr<void> create() const { return create_(); }
 
   void add(const ParameterField& field);
-  /// The field declared last was called `key` in earlier versions.
+  /// Declares that the last declared field was called `key` in earlier versions.
   void add_old_name(const char* key) { fields_.back().formerly = key; }
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
   }
-  /// `keys`: one or more, with spaces between them, of fields that are declared already.
+  /// Adds a condition.  `keys`: names of fields declared before, with spaces between them.
   void add_condition(const char* keys, const char* when, std::function<bool(const void*)> holds);
   void set_create(std::shared_ptr<void> (*function)()) { create_ = function; }
 
@@ -115,8 +117,8 @@ class ParameterSchema {
 /// with its unit, keys in the order of declaration.
 std::string to_yaml(const ParameterSchema& schema, const void* values, int indent = 0);
 
-/// A table of all parameters below `prefix`, recursively: key, type or unit, default, range,
-/// meaning. `only` keeps the keys that start with it ("" keeps all).
+/// Returns a table of all parameters below `prefix`, recursively: key, type or unit, default,
+/// range, meaning. `only` keeps the keys that start with it ("" keeps all).
 std::string describe(const ParameterSchema& schema, const std::string& prefix = "",
                      const std::string& only = "");
 

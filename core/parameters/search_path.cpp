@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* ending = ".yaml";
 
-/// Returns the folders of configurations beside the program, as it was built (build/NAME/lockstep)
-/// or installed (bin/lockstep).
+/// Returns the folders of configurations beside the program, built (build/NAME/lockstep) or
+/// installed (bin/lockstep).
 std::vector<fs::path> folders_of_the_program() {
   std::error_code absent;
   const fs::path program = fs::read_symlink("/proc/self/exe", absent).parent_path();
@@ -38,8 +38,8 @@ std::vector<fs::path> folders(const std::string& kind, const std::string& beside
   return all;
 }
 
-/// Returns whether the file is a scenario. Names in a scenario never mean one, since it may well be
-/// called as the workload it is about.
+/// Returns whether the file is a scenario. Names in a scenario never mean one, since a scenario may
+/// have the name of its workload.
 bool is_scenario(const fs::path& file) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)

@@ -5,9 +5,8 @@
 
 namespace lockstep {
 
-/// Returns advice such as `did you mean "spatial"? (exclusive, spatial)`: the known word nearest to
-/// `word` by edit distance, if one is near enough to be a slip, and the known words (at most a
-/// dozen).
+/// Returns advice such as `did you mean "spatial"? (exclusive, spatial)`: the known word with the
+/// least edit distance, if it is near enough to be a slip, and the known words (at most a dozen).
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
 /// Returns the known word nearest to `word`, "" if none is near enough to be a slip of the pen.

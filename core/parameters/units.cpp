@@ -11,7 +11,7 @@ namespace {
 
 struct Unit {
   const char* name;
-  std::uint64_t factor;  ///< base units in one
+  std::uint64_t factor;  ///< base units in one such unit
 };
 // The base unit last.  Formatting takes the shortest text; the earlier unit wins a tie.
 constexpr Unit byte_units[] = {{"TiB", 1ull << 40},
@@ -139,7 +139,7 @@ ParsedScalar parse_quantity(const std::string& text, ParameterType type) {
   suffix.erase(0, suffix.find_first_not_of(' '));
   if (suffix.empty()) {
     if (scale_exactly(digits, 1, 0))
-      suffix = units_of(type).back().name;  // 0 is 0 in any unit
+      suffix = units_of(type).back().name;  // zero is the same in any unit
     else
       return wrong(text, type, "has no unit");
   }

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Returns what the YAML parser expected where it fails with `message`, and what to do.
+/// Returns what the YAML parser expected when it failed with `message`, and advice.
 std::string yaml_advice(const std::string& message);
 
 }  // namespace lockstep

@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// Natural logarithm of a positive normal number, relative error below 1e-14: a fixed order of
-/// basic operations and no libm, so that every machine computes the same bits.
+/// Returns the natural logarithm of a positive normal number, relative error below 1e-14: a fixed
+/// order of basic operations and no libm, so that every machine computes the same bits.
 inline double fixed_log(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).

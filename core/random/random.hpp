@@ -11,8 +11,7 @@ constexpr double unit_interval(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
-/// The numbers of one purpose of one component, one after the other.  Its state is how many words
-/// were drawn.
+/// Random numbers for one purpose of one component.  The state is the number of words drawn.
 class Random {
  public:
   Random(std::uint64_t seed, ComponentId component, std::uint32_t purpose)

@@ -8,8 +8,7 @@
 
 namespace lockstep {
 
-// Everything here is 8-byte words in memory, so that an epoch copies them without asking their
-// type.
+// Counters are 8-byte words in memory, so that an epoch copies them without regard to their type.
 
 /// Counts events; costs an add.
 class Counter {
@@ -52,7 +51,8 @@ class BasicGauge {
 using Gauge = BasicGauge<std::uint64_t>;
 using RealGauge = BasicGauge<double>;
 
-/// Bins by powers of two: bin 0 holds 0, bin k holds [2^(k-1), 2^k), the last one everything above.
+/// Bins by powers of two: bin 0 is for 0, bin k for [2^(k-1), 2^k), the last one for everything
+/// above.
 template <std::size_t Bins>
 class Histogram {
  public:
@@ -86,8 +86,8 @@ class LinearHistogram {
   std::array<std::uint64_t, Bins> bins_{};
 };
 
-/// A `T` (Counter, Gauge, Histogram, a struct of them) for each tenant.  Sized once, before the
-/// first use: by the constructor or by set_tenants() of the struct it stands in.
+/// A `T` (Counter, Gauge, Histogram, or a struct of them) for each tenant.  Its size is set once,
+/// before the first use: by the constructor or by set_tenants() of the enclosing struct.
 template <class T>
 class PerTenant {
  public:
@@ -102,7 +102,7 @@ class PerTenant {
   std::vector<T> values_;
 };
 
-/// Counters of pairs of tenants, one of which slowed the other: `at(victim, culprit)`.
+/// Counters of pairs of tenants, of which one slowed the other: `at(victim, culprit)`.
 class PerTenantPair {
  public:
   PerTenantPair() = default;

@@ -67,7 +67,8 @@ void StatisticsSchema::gather(const void* values, std::size_t tenants,
   };
   for (const Stretch& stretch : stretches_) {
     const StatisticsField& field = fields_[stretch.first_field];
-    void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;  // only read
+    // The value is only read.
+    void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;
     LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
                    "statistic " + field.name + " was not sized for the tenants of this run");
     if (!field.tenants || (field.stride > 0 && tenants == 1)) {

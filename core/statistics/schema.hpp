@@ -14,13 +14,13 @@ class Archive;
 struct StatisticsAxis {
   enum class Kind : std::uint8_t { tenants, bins, names };
   Kind kind = Kind::tenants;
-  std::size_t size = 0;                   ///< of bins and names; tenants are counted at run time
-  std::vector<std::uint64_t> bin_starts;  ///< bins: least value of each
+  std::size_t size = 0;  ///< number of bins or names; tenants are counted at run time
+  std::vector<std::uint64_t> bin_starts;  ///< least value of each bin
   std::vector<std::string> names;         ///< names of the entries
 };
 
-/// A declared statistic, independent of the struct it lives in.  Made and ended by calls: schemas
-/// are instantiated in many files.
+/// A declared statistic, independent of its struct.  Construction and destruction are calls,
+/// because schemas are instantiated in many files.
 struct StatisticsField {
   enum class Kind : std::uint8_t { counter, gauge, real_gauge };
 
@@ -32,16 +32,17 @@ struct StatisticsField {
   std::string name, unit, doc;
   Kind kind = Kind::counter;
   std::vector<StatisticsAxis> axes;
-  std::size_t offset;  ///< of the member in its struct
-  /// First of the member's words, and how many tenants it was sized for.
+  std::size_t offset;  ///< offset of the member in its struct
+  /// Returns the first of the member's words, and the number of tenants for which it was sized.
   std::uint64_t* (*words)(void* member) = nullptr;
-  std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
+  /// nullptr: the statistic is not per tenant.
+  std::size_t (*tenants)(const void* member) = nullptr;
   void (*resize)(void* member, std::size_t tenants) = nullptr;
-  /// The words are contiguous, or those of each tenant are: behind `first` others, and `stride`
-  /// from tenant to tenant.
+  /// The words are contiguous, or those of each tenant are: behind `first` other words, `stride`
+  /// words from tenant to tenant.
   std::size_t first = 0, stride = 0;
 
-  /// Words of one component for this many tenants.
+  /// Returns the words of one component for this many tenants.
   std::size_t size(std::size_t tenant_count) const;
   /// Calls `action(words, count)` for each contiguous piece of the member's values, in the order of
   /// a row.
@@ -61,7 +62,7 @@ class StatisticsSchema {
   const StatisticsField* find(const std::string& name) const;
   void add(const StatisticsField& field);
 
-  /// Words in one component's row.
+  /// Returns the number of words in one component's row.
   std::size_t row_size(std::size_t tenants) const;
   /// Copies all values of one component to `row`, field after field; real gauges as their bits.
   void gather(const void* values, std::size_t tenants, std::span<std::uint64_t> row) const;
@@ -71,10 +72,10 @@ class StatisticsSchema {
   void serialize(Archive& archive, void* values) const;
 
  private:
-  /// Fields that stand one behind the other in memory: all their words, or those of each tenant.
+  /// Consecutive fields in memory: all their words, or those of each tenant.
   struct Stretch {
     std::size_t first_field, fields;
-    std::size_t words;  ///< of one tenant
+    std::size_t words;  ///< words of one tenant
   };
   bool continues_last(const StatisticsField& field) const;
 

@@ -44,9 +44,9 @@ template <std::size_t Bins, std::uint64_t Width>
 struct StatisticsTraits<LinearHistogram<Bins, Width>>
     : HistogramTraits<LinearHistogram<Bins, Width>, Bins> {};
 
-/// The declaration of a statistics struct: each counter once, beside the member it names.  Rows of
-/// the output, sizes and checkpoints all follow it: `archive(values)` saves and restores a
-/// statistics struct.  Members that the schema does not name are not saved: scratch.
+/// Declaration of a statistics struct: each counter once, beside its member.  Rows of the output,
+/// sizes and checkpoints all follow from it: `archive(values)` saves and restores a statistics
+/// struct.  Members that the schema does not name are scratch and are not saved.
 ///
 ///     struct L2Statistics {
 ///       struct OfTenant { Counter row_hits; };
@@ -100,7 +100,7 @@ class StatisticsOf {
                            const char* const (&names)[N], const char* unit, const char* doc) {
     return add_named(make_per_tenant(name, member, unit, doc), std::to_array(names));
   }
-  /// A member of each tenant's part: PerTenant<P> for a struct P of such members.
+  /// Declares a member of each tenant's part: PerTenant<P> for a struct P of such members.
   template <class P, class M>
   StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group, M P::*member, const char* unit,
                            const char* doc) {
@@ -112,7 +112,7 @@ class StatisticsOf {
                            const char* unit, const char* doc) {
     return add_named(make_within(name, group, member, unit, doc), std::to_array(names));
   }
-  /// [tenants, tenants]: victim, culprit.
+  /// Declares a statistic of shape [tenants, tenants]: victim, culprit.
   StatisticsOf& per_tenant_pair(const char* name, PerTenantPair T::*member, const char* unit,
                                 const char* doc) {
     StatisticsField field = make(name, member, unit, doc);

@@ -7,7 +7,7 @@ namespace lockstep {
 
 class StatisticsSchema;
 
-/// A component's statistics: which fields there are, and where their values stand.
+/// A component's statistics: their fields and the place of their values.
 struct StatisticsView {
   const StatisticsSchema* schema = nullptr;
   const void* values = nullptr;

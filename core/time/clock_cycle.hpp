@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// The number of an edge of one clock, so that a cycle of the L2 cannot be passed where one of DRAM
-/// is wanted.  `Domain` names the clock; spans are plain counts of its cycles.
+/// Number of an edge of one clock, so that a cycle of the L2 cannot be passed where one of DRAM is
+/// wanted.  `Domain` names the clock; spans are plain counts of its cycles.
 template <class Domain>
 class ClockCycle {
  public:

@@ -72,7 +72,7 @@ class Frequency {
   double hertz_ = 0;
 };
 
-/// A clock whose period is rounded once to femtoseconds; its edges are multiples of the period.
+/// A clock whose period is rounded once to femtoseconds; its edges are multiples of that period.
 class Clock {
  public:
   constexpr Clock() = default;

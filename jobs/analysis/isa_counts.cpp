@@ -1,5 +1,5 @@
-/// How often each instruction of a workload's kernels is executed, before and after lowering: what
-/// compare_sass.py sets against ptxas.
+/// Counts the executions of each instruction of a workload's kernels, before and after lowering;
+/// compare_sass.py compares them with ptxas.
 ///
 ///   isa_counts WORKLOAD.yaml...
 ///

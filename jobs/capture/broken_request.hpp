@@ -1,5 +1,5 @@
-/// A request that no CUDA runtime of ours makes: the program has written to the channel itself, or
-/// over the memory of its runtime.
+/// A request that Lockstep's CUDA runtime never makes: the program has written to the channel
+/// itself, or over the memory of its runtime.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// `lockstep capture`: runs a program on the functional interpreter and records what it asks of the
+/// `lockstep capture`: runs a program on the functional interpreter and records its requests to the
 /// GPU.
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ GpuParameters read_gpu(const std::string& name) {
   return read_parameters<GpuParameters>(root.at("gpu"));
 }
 
-/// The bytes behind a request, as they come: a size that is only said takes no memory.  False at
-/// the end of the channel.
+/// Receives the bytes behind a request as they come: a size that is only claimed takes no memory.
+/// Returns false at the end of the channel.
 bool receive_bytes(int socket, std::uint64_t count, std::vector<std::byte>& bytes) {
   constexpr std::uint64_t piece = std::uint64_t{64} << 20;
   bytes.clear();
@@ -42,7 +42,8 @@ bool receive_bytes(int socket, std::uint64_t count, std::vector<std::byte>& byte
   return true;
 }
 
-/// `host_time`: record the time that the program computes between an answer and its next request.
+/// Serves all requests.  `host_time`: the time that the program computes between an answer and its
+/// next request is recorded.
 void serve_all(int socket, Session& session, bool host_time) {
   using Clock = std::chrono::steady_clock;
   Request request;
@@ -58,7 +59,8 @@ void serve_all(int socket, Session& session, bool host_time) {
     if (session.is_over()) return;
     reply.answer.bytes = reply.bytes.size();
     reply.answer.printed = reply.printed.size();
-    answered = Clock::now();  // before it is sent: the program may go on before this process does
+    // Timed before sending: the program may go on before this process does.
+    answered = Clock::now();
     if (!send_all(socket, &reply.answer, sizeof reply.answer) ||
         !send_all(socket, reply.bytes.data(), reply.bytes.size()) ||
         !send_all(socket, reply.printed.data(), reply.printed.size()))
@@ -66,7 +68,8 @@ void serve_all(int socket, Session& session, bool host_time) {
   }
 }
 
-constexpr const char* no_start = "ended with status 127";  ///< what loaders and shells end with
+/// Message of loaders and shells that cannot start a program.
+constexpr const char* no_start = "ended with status 127";
 
 std::string ending(int status) {
   if (WIFSIGNALED(status))

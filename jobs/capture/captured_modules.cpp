@@ -19,8 +19,8 @@ std::string name_of(std::uint64_t module, const std::string& library) {
   return "module " + std::to_string(module) + " of " + (library.empty() ? "the program" : library);
 }
 
-/// Takes the numbers that functions of modules before have in the recording, where all are linked:
-/// a function's address is its number.
+/// Returns a module that takes the numbers of earlier modules' functions in the recording, where
+/// all modules are linked: the address of a function is its number.
 isa::SourceModule numbers_of_earlier(std::size_t functions, const std::string& name) {
   isa::SourceModule module;
   module.file = name;
@@ -30,8 +30,8 @@ isa::SourceModule numbers_of_earlier(std::size_t functions, const std::string& n
   return module;
 }
 
-/// Reads a module.  A mistake in a text that is newer than any known version is reported as a
-/// mistake of its version.
+/// Reads a module.  A mistake in a text newer than any known version is reported as a mistake of
+/// its version.
 isa::SourceModule read_known(const std::string& text, const std::string& name) {
   constexpr double newest = 9.0;
   const std::size_t place = text.find(".version");

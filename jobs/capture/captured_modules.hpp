@@ -23,11 +23,12 @@ class CapturedModules {
   struct Kernel {
     const isa::Module* module = nullptr;
     int index = 0;
-    const std::vector<std::uint64_t>* variables = nullptr;  ///< addresses
-    std::string recorded_name;                              ///< in the recording's module
-    std::string file;                ///< of the recording, of linked ones the first; ours: none
-    std::uint32_t architecture = 0;  ///< that its PTX is for
-    bool adds_floats = false;        ///< by atomics
+    const std::vector<std::uint64_t>* variables = nullptr;  ///< addresses of the module's variables
+    std::string recorded_name;                              ///< name in the recording's module
+    /// File of the recording, the first of linked ones; empty: a kernel of Lockstep.
+    std::string file;
+    std::uint32_t architecture = 0;  ///< architecture of the PTX
+    bool adds_floats = false;        ///< the kernel adds floats by atomics
     std::uint64_t module_number = 0;
     bool is_ours() const { return file.empty(); }
     const isa::Program& program() const {
@@ -44,9 +45,10 @@ class CapturedModules {
   CapturedModules(DeviceMemory& memory, std::uint32_t architecture)
       : memory_(memory), architecture_(architecture) {}
 
-  /// A fat binary, or PTX as text.  `library`: the file that has it; "": the program.
+  /// Adds a fat binary, or PTX as text.  `library`: file of a library with the module; "": the
+  /// program.
   std::uint64_t add(std::span<const char> binary, const std::string& library = "");
-  /// A module of ours, as text.  It stands last in the recording, so that addresses of the
+  /// Adds a module of Lockstep, as text.  It comes last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
   /// Returns the number of a kernel, for kernel(); throws UserError when the module cannot be read
@@ -66,23 +68,24 @@ class CapturedModules {
   /// Throws UserError when it cannot be read.
   void read(std::uint64_t module) { load(module); }
 
-  /// Files of the recording, which are linked in this order.
+  /// Returns the files of the recording, which are linked in this order.
   std::vector<std::string> files() const;
   bool has_heap() const;
   /// Returns the arithmetic of the tensor cores for kernels that were looked up; nothing if none
   /// has products of matrices.
   std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
-  static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
+  static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // default of CUDA
 
  private:
   struct Loaded {
-    std::string name;                 ///< in messages
-    std::vector<FatBinary> binaries;  ///< several: device code that was linked
+    std::string name;                 ///< name in messages
+    std::vector<FatBinary> binaries;  ///< binaries; several: device code that was linked
     bool is_ours = false;
-    std::string file;  ///< of the recording, the first
+    std::string file;  ///< first file of the recording
     std::uint32_t architecture = 0;
-    std::optional<isa::ModuleLoader> loader;  ///< makes the programs of kernels that are asked for
-    isa::Module module;                       ///< with the recording's names
+    /// Maker of the programs of kernels that are looked up.
+    std::optional<isa::ModuleLoader> loader;
+    isa::Module module;  ///< module with the recording's names
     std::vector<std::uint64_t> variables;
     std::map<std::string, std::string> renamed;
     std::string recorded_name(const std::string& symbol) const {
@@ -99,7 +102,7 @@ class CapturedModules {
   DeviceMemory& memory_;
   const std::uint32_t architecture_;
   std::optional<isa::MatrixArithmetic> arithmetic_;
-  std::size_t functions_ = 0;  ///< of the modules that the recording has so far
+  std::size_t functions_ = 0;  ///< functions of the modules in the recording so far
   RecordedPtx recorded_;
   std::string own_text_;
   std::deque<Loaded> modules_;

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the folder of the runtime: capture/libcudart.so.13 beside the program as it was built,
-/// or where it was installed.
+/// Returns the folder of the runtime: capture/libcudart.so.13 beside the built or installed
+/// program.
 std::string runtime_folder() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -68,7 +68,7 @@ CapturedProgram::CapturedProgram(const std::vector<std::string>& command, int me
                     "write the program behind --, as in: capture --output X.workload -- ./program");
 }
 
-/// The channel is closed last: a program that finds it closed would say so.
+/// The channel is closed last: a program that finds it closed would report that.
 CapturedProgram::~CapturedProgram() {
   if (process_ > 0) {
     end();

@@ -1,4 +1,4 @@
-/// The program that is captured: a process below this one, with our CUDA runtime before others.
+/// The captured program: a child process with Lockstep's CUDA runtime ahead of others.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,8 @@ namespace lockstep::capture {
 
 class CapturedProgram {
  public:
-  /// `memory`: file that it may map.  Throws UserError when it cannot be started.
+  /// Starts the program.  `memory`: file that the program may map.  Throws UserError when it cannot
+  /// be started.
   CapturedProgram(const std::vector<std::string>& command, int memory);
   /// Ends the program if it still runs.
   ~CapturedProgram();
@@ -18,7 +19,7 @@ class CapturedProgram {
   CapturedProgram& operator=(const CapturedProgram&) = delete;
 
   int socket() const { return socket_; }
-  /// Ends the program, whatever it does.
+  /// Ends the program at once.
   void end() const;
   /// Returns how the program ended: a status of wait().
   int wait();

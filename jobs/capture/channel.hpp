@@ -8,7 +8,7 @@
 
 namespace lockstep::capture {
 
-/// All of them; false at the end of the channel.
+/// Receives all bytes. Returns false at the end of the channel.
 inline bool receive_all(int socket, void* to, std::size_t bytes) {
   char* place = static_cast<char*>(to);
   while (bytes > 0) {

@@ -1,5 +1,5 @@
-/// Thread block clusters of launches, as a program asks for them and as the GPU of a configuration
-/// has them.
+/// Thread block clusters of launches, as requested by a program and as offered by the GPU of a
+/// configuration.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace lockstep::capture {
 
 struct LaunchedCluster {
-  Status status = success;  ///< or why such a launch is refused
+  Status status = success;  ///< success, or the reason for refusing such a launch
   isa::ClusterShape shape = isa::no_cluster;
-  bool is_explicit = false;  ///< the launch or the kernel names a size
+  bool is_explicit = false;  ///< the launch or the kernel names a cluster size
 };
 LaunchedCluster cluster_of(const isa::Program& program, const LaunchDescription& how,
                            const GpuParameters& gpu);
 
-/// Returns how many clusters of so many blocks can be on the GPU at once, if an SM has room for
-/// `blocks_of_an_sm`: each has its blocks within a GPC.
+/// Returns the number of clusters of this size that can be on the GPU at once, each within a GPC,
+/// if an SM has room for `blocks_of_an_sm` blocks.
 std::uint64_t active_clusters(const GpuParameters& gpu, std::uint64_t blocks_of_an_sm,
                               std::uint64_t blocks_of_a_cluster);
 

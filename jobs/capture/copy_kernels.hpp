@@ -1,5 +1,5 @@
-/// Kernels that fill and copy device memory, as a driver's do: 16 bytes a thread where both ends
-/// are aligned, single bytes elsewhere.
+/// Kernels that fill and copy device memory, like those of a driver: 16 bytes a thread where both
+/// ends are aligned, single bytes elsewhere.
 #pragma once
 
 namespace lockstep::capture {

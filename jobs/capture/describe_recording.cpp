@@ -29,7 +29,8 @@ struct Moved {
 struct Summary {
   std::uint64_t steps = 0;
   std::map<std::string, OfKernel> kernels;
-  std::map<std::pair<Step::Kind, bool>, Moved> moved;  ///< by what moves it, and whether to the GPU
+  /// Moved bytes, by kind of step and whether they go to the GPU.
+  std::map<std::pair<Step::Kind, bool>, Moved> moved;
 };
 
 std::uint64_t product(const std::array<Expression, 3>& sizes, const Variables& variables) {
@@ -48,7 +49,7 @@ void add_moved(const Step& step, const Workload& workload, const Variables& vari
   moved.bytes += part_of(step, buffer, variables, "recorded").count * isa::bytes_of(buffer.type);
 }
 
-/// Sums up a recording; a loop that ends when memory says so counts one round.
+/// Sums up a recording; a loop that ends by a value in memory counts as one round.
 Summary summarize(const Workload& workload) {
   Summary summary;
   ProgramCursor cursor(workload);

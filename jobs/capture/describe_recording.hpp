@@ -10,7 +10,8 @@ bool is_recording(const std::string& path);
 /// Returns kernels, launches and bytes of a recording, for readers.
 std::string describe_recording(const std::string& path);
 
-/// Entries of the CUDA runtime that capture answers with cudaErrorNotSupported, one a line.
+/// Returns the entries of the CUDA runtime that capture answers with cudaErrorNotSupported, one per
+/// line.
 std::string unsupported_entries();
 
 }  // namespace lockstep::capture

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t usual_shared_bytes = 48 << 10;
 constexpr std::uint32_t first_with_reserved = 80, reserved_bytes = 1 << 10;
 
-/// Returns the width of the memory bus from which programs work out the bandwidth: two transfers a
+/// Returns the width of the memory bus from which programs compute the bandwidth: two transfers a
 /// cycle of the memory's clock.
 std::uint32_t bus_bits(const MemoryParameters& memory) {
   return static_cast<std::uint32_t>(

@@ -16,15 +16,15 @@ namespace {
 constexpr std::uint64_t alignment = std::uint64_t{2} << 20, guard = 4096;
 constexpr std::uint64_t granule = 512;
 
-/// Returns the memory of the machine that captures.  Memory that the CPU shares is kept twice, so
+/// Returns the memory of the computer that captures.  Memory shared with the CPU is kept twice, so
 /// more than this cannot fit.
 std::uint64_t memory_of_this_machine() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Returns a file in memory whose size cannot be changed. The program has it too, and a page that
-/// it took away would end its reader with a signal.
+/// Returns a file in memory with a fixed size. The program has it too, and removing a page would
+/// end the reader with a signal.
 int sealed_file(std::uint64_t bytes) {
   const int file = ::memfd_create("gpu memory", MFD_ALLOW_SEALING);
   if (file < 0) return file;

@@ -1,7 +1,7 @@
-/// The GPU's memory at capture: a file in memory, of which the program maps what its CPU code
+/// The GPU's memory at capture: a file in memory; the program maps the parts that its CPU code
 /// shares with the GPU.
 ///
-/// Freed device memory is given to later requests that it fits, as allocators of drivers do, so
+/// Freed device memory is used for later requests of fitting size, as in allocators of drivers, so
 /// that a program that allocates in a loop needs few buffers.
 #pragma once
 
@@ -22,23 +22,23 @@ namespace lockstep::capture {
 class DeviceMemory {
  public:
   struct Buffer {
-    std::uint64_t address = 0, bytes = 0;  ///< room; a smaller request may use it
-    std::uint64_t used = 0;                ///< bytes of the allocation that is there; 0: none
+    std::uint64_t address = 0, bytes = 0;  ///< room of the allocation; a smaller request may use it
+    std::uint64_t used = 0;                ///< bytes of the present allocation; 0: none
     MemoryKind kind = MemoryKind::device;
-    std::string symbol;  ///< variable of the module that it is
+    std::string symbol;  ///< module variable behind the buffer
     std::uint32_t device = 0;
-    std::uint64_t asked = 0;           ///< of those, the bytes that the program asked for
-    std::uint64_t hidden = 0;          ///< bytes at its beginning that are left alone
-    std::vector<std::byte> last_seen;  ///< of shared memory: the bytes recorded so far
+    std::uint64_t asked = 0;           ///< requested part of `used`, in bytes
+    std::uint64_t hidden = 0;          ///< bytes at the begin that the program does not see
+    std::vector<std::byte> last_seen;  ///< shared memory: the bytes recorded so far
 
     /// Returns the begin of the part of shared memory that belongs to the recording.
     std::uint64_t shared_address() const { return address + hidden; }
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
 
-  /// `capacity`: bytes of each GPU.  `strict`: allocations end with their last byte, else with the
-  /// next multiple of 512, as a driver's do: programs may reach a little behind what they asked
-  /// for, which lowest_stray() tells.
+  /// Makes the memory.  `capacity`: bytes of each GPU.  `strict`: allocations end with their last
+  /// byte; otherwise with the next multiple of 512, as with a driver, so that programs may access a
+  /// little behind their allocation (lowest_stray() reports that).
   DeviceMemory(std::uint64_t capacity, bool strict);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
@@ -47,14 +47,14 @@ class DeviceMemory {
   int file() const { return file_; }
   /// Lets addresses begin there. Must be called before anything is allocated.
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
-  /// Returns whether a process that has the file has left its mark there (protocol.hpp).
+  /// Returns whether a child process with the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// Allocates memory. Returns its address; 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "",
                          std::uint32_t device = 0);
-  /// Takes device memory away from kernels, of devices for which `hides(device)`.  Returns where
-  /// it begins.
+  /// Hides device memory from kernels, on devices for which `hides(device)` is true.  Returns the
+  /// addresses of hidden buffers.
   template <class Hides>
   std::vector<std::uint64_t> hide(const Hides& hides) {
     std::vector<std::uint64_t> hidden;
@@ -67,19 +67,19 @@ class DeviceMemory {
   void show(const std::vector<std::uint64_t>& hidden) {
     for (const std::uint64_t address : hidden) map(buffers_.at(address));
   }
-  /// Records only a part of the whole pages that the program shares: the `bytes` bytes that begin
-  /// `hidden` bytes behind their begin.
+  /// Restricts recording to a part of the whole pages that the program shares: the `bytes` bytes
+  /// that begin `hidden` bytes behind the pages' begin.
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
   /// Returns the lowest address since the last call that lay behind the bytes asked for.
   std::optional<std::uint64_t> lowest_stray();
   /// Releases memory. Returns false when no allocation begins there.
   bool release(std::uint64_t address);
-  /// A variable that turns out to be managed.
+  /// Shares a variable that turns out to be managed.
   void share(std::uint64_t address);
 
   /// Returns the buffer that holds all of these bytes; null: none.
   const Buffer* buffer_around(std::uint64_t address, std::uint64_t bytes) const;
-  /// Returns the bytes, or nothing when they do not all lie in one allocation.
+  /// Returns the bytes; nothing unless all lie in one allocation.
   std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
   isa::FlatMemory& flat() { return flat_; }
   std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }
@@ -101,7 +101,7 @@ class DeviceMemory {
   std::uint64_t first_ = first_addresses[0], next_ = first_;
   int file_ = -1;
   std::byte* base_ = nullptr;
-  std::map<std::uint64_t, Buffer> buffers_;  ///< by address
+  std::map<std::uint64_t, Buffer> buffers_;  ///< buffers by address
   isa::FlatMemory flat_;
   std::atomic<std::uint64_t> lowest_stray_{no_stray};
 };

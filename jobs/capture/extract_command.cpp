@@ -1,7 +1,8 @@
-/// `lockstep extract`: launches N to M of a recording, with the memory as it was there: a region of
+/// `lockstep extract`: launches N to M of a recording, with the memory at that point: a region of
 /// interest.
 ///
-/// What comes before is executed functionally; what it left in memory is copied in at the start.
+/// Earlier steps are executed functionally, and the memory that they leave is copied in at the
+/// start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,8 +36,8 @@ RecordedStep step_of(Kind kind) {
   return step;
 }
 
-/// The memory that the launches before have left.  Zeros are there at the start of a replay, but
-/// for variables, which have their initial content.
+/// Writes the memory that earlier launches have left.  A replay starts with zeros, except for
+/// variables, which start with their initial content.
 void write_memory(const Workload& workload, const FunctionalResult& before,
                   RecordingWriter& writer) {
   for (std::size_t b = 0; b < workload.buffers.size(); ++b) {
@@ -62,7 +63,7 @@ class Extract {
     for (const Buffer& buffer : workload.buffers) addresses_.push_back(*buffer.address);
   }
 
-  /// Copies the steps from launch `first` to launch `last`, and those that follow up to the next
+  /// Copies the steps from launch `first` to launch `last`, and the following ones up to the next
   /// launch.
   void copy_steps(std::uint64_t first, std::uint64_t last) {
     std::uint64_t launches = 0;
@@ -170,7 +171,7 @@ class Extract {
   const Workload& workload_;
   const isa::Module& module_;
   RecordingWriter& writer_;
-  std::vector<std::uint64_t> addresses_;  ///< of buffers
+  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers
 };
 
 std::uint64_t count_launches(const Workload& workload) {

@@ -23,15 +23,15 @@ constexpr std::uint64_t largest_text = std::uint64_t{1} << 32;
 struct ContainerHeader {
   std::uint32_t magic;
   std::uint16_t version, header_bytes;
-  std::uint64_t bytes;  ///< behind this header
+  std::uint64_t bytes;  ///< bytes that follow this header
 };
 
 struct EntryHeader {
   enum Kind : std::uint16_t { ptx = 1, machine_code = 2 };
   std::uint16_t kind, version;
   std::uint32_t header_bytes;
-  std::uint64_t bytes;             ///< behind this header, with padding
-  std::uint32_t compressed_bytes;  ///< without padding; 0: not compressed
+  std::uint64_t bytes;             ///< bytes that follow this header, with padding
+  std::uint32_t compressed_bytes;  ///< bytes without padding; 0: not compressed
   std::uint32_t options_offset;
   std::uint16_t minor, major;
   std::uint32_t architecture, name_offset, name_bytes;
@@ -53,7 +53,7 @@ Header header_at(std::span<const char> bytes, const std::string& name) {
   return header;
 }
 
-/// The content of an entry; nothing, if it cannot be unpacked.
+/// Returns the content of an entry; nothing, if it cannot be unpacked.
 std::optional<std::string> unpack(std::uint64_t flags, std::uint32_t packed, std::uint64_t unpacked,
                                   std::span<const char> payload, const std::string& name) {
   if ((flags & (lz4_flag | zstd_flag)) == 0) return std::string(payload.begin(), payload.end());

@@ -13,8 +13,8 @@ bool is_name(char c) {
          c == '.';
 }
 
-/// Calls `word` for each word (names, numbers, directives with their dots) and copies what lies
-/// between, comments and strings as they are.
+/// Calls `word` for each word (names, numbers, directives with their dots) and copies everything
+/// else, comments and strings included.
 std::string rewrite(std::string_view text,
                     const std::function<std::string(std::string_view)>& word) {
   std::string result;
@@ -43,8 +43,8 @@ std::string rewrite(std::string_view text,
   return result;
 }
 
-/// Statements at the outermost level: up to a semicolon or the end of a body.  Directives of one
-/// line, such as .version, are statements too.
+/// Returns statements at the outermost level, up to a semicolon or the end of a body.  Directives
+/// of one line, such as .version, are statements too.
 std::vector<std::string_view> statements(std::string_view text) {
   std::vector<std::string_view> result;
   std::size_t begin = 0;
@@ -144,7 +144,7 @@ namespace {
 struct Symbol {
   std::string name;
   bool is_definition = false;
-  bool is_linked = false;  ///< other files of the group may mean it
+  bool is_linked = false;  ///< other files of the group may refer to the symbol
 };
 
 std::vector<Symbol> symbols_of(std::string_view text) {
@@ -176,7 +176,8 @@ RecordedPtx::Added RecordedPtx::add(const std::vector<std::string>& group) {
   for (const std::string& text : group)
     for (const Symbol& symbol : symbols.emplace_back(symbols_of(text)))
       of_group.insert(symbol.name);
-  // Names that files of the group share go first, so that each of them gets the same new name.
+  // Names that files of the group share are renamed first, so that each file gets the same new
+  // name.
   std::map<std::string, std::string> linked;
   std::set<std::string> taken_here;
   for (const auto& of_file : symbols)

@@ -1,4 +1,4 @@
-/// PTX files of a program as those of its recording, and constant memory that the host can write.
+/// PTX files of a program as files of its recording, with constant memory that the host can write.
 ///
 /// Simplified: constant variables become global ones, so that copies to them are copies like all
 /// others; a replay reads them through L1 instead of the constant cache.
@@ -21,30 +21,31 @@ inline std::string recorded_module_name(std::size_t number) {
 }
 
 /// The files of a recording are linked to one module when it is replayed.  So a symbol that two
-/// modules of the program define gets a number behind its name in the later one, and so does one
-/// that belongs to a file alone.
+/// modules of the program define gets a number behind its name in the later one, and so does a
+/// symbol local to a file.
 ///
-/// Names in the recording are unique before anything is linked: capture links the files that were
-/// renamed, and a replay links the same ones.
+/// Names in the recording are unique before anything is linked: capture links the renamed files,
+/// and a replay links the same ones.
 class RecordedPtx {
  public:
   struct Added {
-    std::vector<std::string> files;              ///< of the module, with the new names
-    std::map<std::string, std::string> renamed;  ///< symbols that are others now
+    std::vector<std::string> files;              ///< files of the module, with the new names
+    std::map<std::string, std::string> renamed;  ///< new name of each renamed symbol
   };
-  /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).
+  /// Adds a module: one file, or several files that were compiled separately and linked
+  /// (-rdc=true).
   Added add(const std::vector<std::string>& group);
-  /// Removes the files that were added last, when they turn out to be none that can be linked.
+  /// Removes the files that were added last, if they cannot be linked.
   void take_back(std::size_t files) { files_.resize(files_.size() - files); }
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  /// Returns the name with a number behind it that no symbol has, of those that are taken or in
+  /// Returns the name with a number behind it that no symbol has, neither taken ones nor those in
   /// `group`.
   std::string fresh(const std::string& name, const std::set<std::string>& group) const;
 
   std::vector<std::string> files_;
-  std::set<std::string> symbols_;  ///< of all files so far
+  std::set<std::string> symbols_;  ///< symbols of all files so far
 };
 
 }  // namespace lockstep::capture

@@ -36,7 +36,8 @@ void for_each_change(std::span<const std::byte> before, std::span<const std::byt
 
 }  // namespace
 
-/// A device has numbers of its own, the first for its default stream.
+/// Returns the stream's number in the recording.  Each device has numbers of its own, the first for
+/// its default stream.
 std::uint32_t Recorder::recorded_stream(std::uint64_t stream) const {
   using recording_format::streams_of_a_device;
   if (devices_ == 1) return static_cast<std::uint32_t>(stream);
@@ -52,7 +53,7 @@ bool Recorder::is_busy_beside(std::uint64_t stream) const {
 }
 
 RecordedStep& Recorder::in_stream(RecordedStep& step, std::uint64_t stream, bool waits) {
-  const std::uint64_t usual = stream - number_of_stream(stream);  // the device's default stream
+  const std::uint64_t usual = stream - number_of_stream(stream);  // default stream of the device
   if (stream == usual) {
     if (is_busy_beside(stream)) synchronize_device(stream);
   } else if (busy_.contains(usual)) {
@@ -176,7 +177,8 @@ void Recorder::order(std::uint64_t waiting, std::uint64_t awaited) {
   if (waiting != awaited) synchronize(awaited);
 }
 
-/// Hints of where memory goes name no device here: with several they are left out.
+/// Records a prefetch.  Hints of a memory's place name no device here, and are left out with
+/// several devices.
 void Recorder::prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu,
                         std::uint64_t stream) {
   if (devices_ > 1) return;
@@ -232,7 +234,7 @@ void Recorder::note_cpu_writes() {
           step.address = start + offset;
           step.bytes = bytes;
           // Another thread of the program may write there meanwhile, so exactly the recorded bytes
-          // are kept as known.
+          // are marked as known.
           std::memcpy(before.data() + offset, now.data() + offset, bytes);
           step.data = writer_.add_data(before.subspan(offset, bytes));
           writer_.add(step);

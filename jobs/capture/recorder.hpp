@@ -1,8 +1,8 @@
 /// Requests of a captured program to the GPU, on their way into a recording.
 ///
-/// Simplified: the default stream waits for all others and they for it, also those that were made
-/// not to; a wait of one stream for another is a wait of the host, and so is a copy in a stream of
-/// another device than that of the memory.
+/// Simplified: the default stream waits for all others, and all others wait for the default stream,
+/// even if they were made not to wait.  Where one stream waits for another, the host waits.  The
+/// host also waits for a copy in a stream of a device that does not have the memory.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ class Recorder {
               std::span<const std::byte> parameters);
   void copy_peer(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint64_t stream,
                  bool waits);
-  /// `streams`: of the members; `others`: of GPUs that get their messages.
+  /// `streams`: streams of the members; `others`: streams of GPUs that get their messages.
   void collective(RecordedCollective& collective, const std::vector<std::uint64_t>& streams,
                   const std::vector<std::uint64_t>& others);
   std::uint32_t kernel(const std::string& name) { return writer_.kernel(name); }
@@ -48,7 +48,7 @@ class Recorder {
   void delay(std::chrono::nanoseconds time);
   /// Records the bytes that the CPU wrote to shared memory since the last call.
   void note_cpu_writes();
-  /// Takes the bytes that the GPU wrote there as known, so that they are not recorded.
+  /// Marks the bytes that the GPU wrote as known, so that they are not recorded.
   void note_gpu_writes();
 
   const RecordingWriter& writer() const { return writer_; }

@@ -47,11 +47,10 @@ bool concerns_modules(Operation operation) {
          operation == Operation::find_variable;
 }
 
-/// Rows of a recording, of which a copy of scattered sums would have one each.
+/// Most inexact rows of one copy; a copy of scattered sums would have one row for each.
 constexpr std::size_t most_inexact_of_a_copy = 1024;
 
-/// Parts of it may be the program's: control characters are shown as what they are, and what is no
-/// ASCII as question marks.
+/// Prints a program's text with control characters made visible and "?" for other than ASCII.
 void say(const std::string& what) {
   std::string line = UserError("", what, "").what();
   std::replace_if(
@@ -158,7 +157,8 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
   throw BrokenRequest("there is no such request");
 }
 
-/// A copy to the GPU is as large as its memory at most, and fat binaries of libraries are as large.
+/// Returns the most bytes of a request: no more than the GPU's memory, like fat binaries of
+/// libraries.
 std::uint64_t Session::largest_request() const {
   constexpr std::uint64_t header = std::uint64_t{1} << 30;
   return memory_.capacity() + header;
@@ -368,7 +368,7 @@ void Session::fill(const Request& request, Reply& reply) {
 
 namespace {
 
-/// Returns whether each size lies in its range, so that their product is small.
+/// Returns whether each size is in its range, so that the product is small.
 bool is_grid_of_a_gpu(const LaunchDescription& how) {
   constexpr std::uint32_t blocks[] = {0x7fffffff, 65535, 65535}, threads[] = {1024, 1024, 64};
   for (int d = 0; d < 3; ++d)
@@ -459,7 +459,7 @@ void Session::tell_of_fewer_registers(const CapturedModules::Kernel& kernel,
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                       Bytes parameters, Reply& reply, bool is_recorded) {
   recorder_.note_cpu_writes();
-  memory_.lowest_stray();  // of copies
+  memory_.lowest_stray();  // drops the stray addresses of copies
   std::vector<std::string> printed, warnings;
   const LaunchedCluster cluster = cluster_of(kernel.program(), how, gpu_);
   isa::Launch launch{.module = *kernel.module,
@@ -569,8 +569,8 @@ void Session::occupancy(const Request& request, Reply& reply) {
   reply.answer.numbers[1] = active_clusters(gpu_, reply.answer.numbers[0], n[3]);
 }
 
-/// A nanosecond per warp instruction and per 12 bytes copied: time that grows with work, the same
-/// each time.
+/// Returns a nanosecond per warp instruction and per 12 copied bytes: a time that grows with work
+/// and is reproducible.
 void Session::event_time(const Request& request, Reply& reply) {
   if (request.numbers[0] != 0) ++time_questions_;
   reply.answer.numbers[0] = 1000 + warp_instructions_ + copied_bytes_ / 12;

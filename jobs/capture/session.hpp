@@ -1,4 +1,4 @@
-/// Does what a captured program asks of its GPU, one request after the other, and records it.
+/// Executes the GPU requests of a captured program, one after the other, and records them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace lockstep::capture {
 
 class Session {
  public:
-  /// `devices`: so many GPUs of the kind, which see each other.
+  /// Makes a session.  `devices`: number of GPUs of the kind, which see each other.
   Session(const GpuParameters& gpu, const std::string& recording, bool strict,
           std::uint32_t devices = 1);
   /// Reports kernels' races in shared memory from now on.
@@ -44,7 +44,7 @@ class Session {
   Recorder& recorder() { return recorder_; }
 
   bool was_used() const { return was_used_; }
-  /// Returns whether the program has a CUDA runtime of its own inside, which cannot be followed.
+  /// Returns whether the program has its own CUDA runtime inside, which capture cannot follow.
   bool has_runtime_inside() const { return has_runtime_inside_; }
   /// Returns why the recording ends before the program did.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -52,7 +52,7 @@ class Session {
   std::uint64_t warp_instructions() const { return warp_instructions_; }
   double execution_seconds() const { return execution_seconds_; }
   const std::optional<RaceReport>& races() const { return races_; }
-  /// Floats of a buffer, here and where copies to the host put them, that may differ in a replay;
+  /// Returns floats of a buffer, and of places of copies to the host, that may differ in a replay;
   /// at most about `most` of each.
   std::vector<isa::InexactFloats> inexact(std::uint64_t address, std::uint64_t bytes,
                                           std::size_t most) const;
@@ -81,14 +81,14 @@ class Session {
   std::uint32_t device_of(std::uint64_t number) const;
   /// Checks that a stream is on one of the devices.
   std::uint32_t stream_of(std::uint64_t number) const;
-  /// Returns the stream in which memory at an address is changed by kernels of its own device, as
-  /// the program wants it changed in a stream.
+  /// Returns a stream of the memory's own device in which kernels change memory at an address;
+  /// `stream`: the one that the program names.
   std::uint64_t stream_at(std::uint64_t address, std::uint64_t stream);
   void unsupported(Bytes bytes);
   void register_module(const Request& request, Bytes bytes, Reply& reply);
   void touch(Bytes bytes);
   void advise_or_prefetch(const Request& request, Reply& reply);
-  /// A library that brings a CUDA runtime of its own, or the program itself.
+  /// Notes a library with a CUDA runtime of its own, or the program itself.
   void other_runtime(const Request& request, Bytes bytes);
 
   /// Returns the resources that a block takes.  Where the kernel has more registers here than an SM
@@ -98,10 +98,10 @@ class Session {
                           std::uint32_t shared_bytes) const;
   void tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block);
   void tell_of_fewer_registers(const CapturedModules::Kernel& kernel, std::uint32_t threads);
-  /// Runs a kernel, and records it unless it is part of something that is recorded.
+  /// Runs a kernel, and records it unless it is part of a recorded step.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply, bool is_recorded = true);
-  /// Warns, once for each kernel, that it reaches behind memory that the program asked for.
+  /// Warns, once for each kernel, of accesses behind allocated memory.
   void warn_of_strays(const std::string& kernel);
   /// Runs a kernel of copy_kernels over `count` elements.
   void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
@@ -109,24 +109,26 @@ class Session {
 
   const GpuParameters& gpu_;
   const std::uint32_t devices_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> peers_;  ///< who sees the memory of whom
+  /// Pairs of devices: the first one sees the memory of the second.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> peers_;
   DeviceMemory memory_;
   CapturedModules modules_;
   Recorder recorder_;
   CollectiveCalls collectives_{memory_, modules_};
   std::optional<std::uint64_t> own_module_;
   std::optional<std::string> failure_;
-  std::int32_t sticky_ = success;  ///< after a failed launch: of every call
+  std::int32_t sticky_ = success;  ///< status of every call after a failed launch
   bool was_used_ = false, is_over_ = false, has_runtime_inside_ = false;
   std::uint64_t process_ = 0, time_questions_ = 0, warp_instructions_ = 0, copied_bytes_ = 0;
   double execution_seconds_ = 0;
-  std::set<std::string> named_, other_runtimes_;  ///< told of once
+  std::set<std::string> named_, other_runtimes_;  ///< names that have been reported
   std::set<std::string> strayed_kernels_;
-  std::optional<RaceReport> races_;    ///< only when asked for
-  isa::InexactMemory inexact_;         ///< in the GPU's memory
-  isa::InexactMemory inexact_copies_;  ///< at the host: of what was copied last, by its address
-  std::set<std::string> told_;         ///< lines that are said once
-  std::set<std::string> warned_;       ///< files and lines of kernels
+  std::optional<RaceReport> races_;  ///< report of races; present if requested
+  isa::InexactMemory inexact_;       ///< inexact floats in the GPU's memory
+  /// Inexact floats of the last copies to the host, by host address.
+  isa::InexactMemory inexact_copies_;
+  std::set<std::string> told_;    ///< lines that are printed once
+  std::set<std::string> warned_;  ///< files and lines of kernels that have been warned about
 };
 
 }  // namespace lockstep::capture

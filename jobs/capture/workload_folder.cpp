@@ -29,10 +29,10 @@ lockstep::MemoryKind memory_of(MemoryKind kind) {
 }
 
 std::vector<Buffer> buffers_of(Session& session) {
-  constexpr std::size_t most_inexact = 64;  // that people read
+  constexpr std::size_t most_inexact = 64;  // inexact floats written out for people to read
   std::vector<Buffer> buffers;
   for (const auto& [address, found] : session.memory().buffers()) {
-    if (found.symbol.starts_with("%")) continue;  // of the machine
+    if (found.symbol.starts_with("%")) continue;  // the variable belongs to the machine
     Buffer& buffer = buffers.emplace_back();
     buffer.name = fmt::format("memory_{}", buffers.size() - 1);
     buffer.type = isa::Type::u8;

@@ -1,6 +1,6 @@
 /// The folder of a recording: workload.yaml, the modules as PTX, the program and its data.
 ///
-/// It is written beside its place and takes its name when it is whole.
+/// The folder is written beside its place and takes its name when it is complete.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ class WorkloadFolder {
   std::string recording_file() const { return part_ + "/program.h5"; }
   /// `title`: name of the captured program, for readers.
   void finish(Session& session, const std::string& title);
-  /// Modules and buffers are those of another recording, of which `writer` has a part.
+  /// Finishes an extract: modules and buffers are those of another recording, of which `writer` has
+  /// a part.
   void finish_extract(const Workload& whole, const RecordingWriter& writer,
                       const FindKernel& find_kernel, const std::string& title);
 

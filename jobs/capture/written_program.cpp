@@ -25,8 +25,8 @@ std::uint64_t number_in(Bytes bytes) {
   return number;
 }
 
-/// Returns an integer as programs mean it: a small one with its sign, others by their digits in
-/// memory.
+/// Returns an integer as programs mean it: a small one with its sign, others with their bits in
+/// hexadecimal.
 std::string integer_text(Bytes bytes) {
   constexpr std::int64_t largest_decimal = std::int64_t{1} << 26;
   const std::uint64_t number = number_in(bytes);
@@ -43,7 +43,8 @@ std::optional<std::string> float_text(Bytes bytes) {
   const std::string text = fmt::format("{}", value);
   const Float read = static_cast<Float>(std::strtod(text.c_str(), nullptr));
   const bool is_exact = read == value;
-  const bool is_minus_zero = value == 0 && std::signbit(value);  // a formula has no such number
+  // A formula cannot express minus zero.
+  const bool is_minus_zero = value == 0 && std::signbit(value);
   return std::isfinite(value) && is_exact && !is_minus_zero ? std::optional(text) : std::nullopt;
 }
 
@@ -141,7 +142,7 @@ class Writer {
     });
   }
 
-  /// Writes an advice, which concerns whole buffers.
+  /// Writes an `advise` step; an advice concerns whole buffers.
   std::optional<std::string> advise(const RecordedStep& step) const {
     constexpr std::pair<Kind, const char*> words[] = {
         {Kind::prefer_gpu, "preferred: gpu"},

@@ -1,6 +1,7 @@
-/// A short recording's steps as workload.yaml has them: what people read, and what a replay does.
+/// The steps of a short recording as text of workload.yaml: for people to read, and for a replay to
+/// execute.
 ///
-/// What a step copies stays in the recording, where `recorded:` finds it by the step's number.
+/// Copied data stay in the recording, where `recorded:` finds them by the step's number.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,12 @@ namespace lockstep::capture {
 /// The kernel that a recording calls so.
 using FindKernel = std::function<const isa::Program&(const std::string& name)>;
 
-/// A line for each step; empty for a program of more than a screen, and for one that does what
-/// steps cannot say.  `buffers`: with addresses, in their order.
+/// Returns a line for each step; empty for a program longer than a screen, and for one that steps
+/// cannot express.  `buffers`: with addresses, in their order.
 std::string written_steps(const Recording& recording, const std::vector<Buffer>& buffers,
                           const FindKernel& find_kernel);
 
-/// Returns a kernel's name as its source has it.
+/// Returns a kernel's name as in its source.
 std::string demangled(const std::string& name);
 
 }  // namespace lockstep::capture

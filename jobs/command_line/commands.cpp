@@ -15,7 +15,7 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
   return command;
 }
 
-/// An option of one value that may be given many times.
+/// Adds an option of one value that may be given many times.
 void add_repeated(CLI::App& command, const std::string& name, const std::string& value,
                   std::vector<std::string>& all, const std::string& meaning) {
   command

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Describes the counts of an output with `word` in their path or meaning, whatever its case:
-/// statistics, who waits behind whom, columns of tables, derived metrics; a line each.  "": all.
+/// Describes the counts of an output with `word` in their path or documentation, in any case:
+/// statistics, interference, columns of tables, derived metrics; one line each.  "": all.
 std::string describe_output(const std::string& word);
 
 }  // namespace lockstep

@@ -101,7 +101,7 @@ const std::map<std::string, Manual>& manuals() {
 
 constexpr std::size_t width = 79, indent = 2;
 
-/// Lines of words, each indented.
+/// Returns the text as lines of words, each indented.
 std::string paragraph(const std::string& text) {
   std::string result, line;
   for (std::size_t begin = 0; begin < text.size();) {

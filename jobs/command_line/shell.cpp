@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns the text that troff does not take for requests of its own.
+/// Returns the text with everything escaped that troff would take for requests.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -24,7 +24,7 @@ bool is_heading(const std::string& line) {
          line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == std::string::npos;
 }
 
-/// Turns the text of --help into a page with its headings; its lines are filled already.
+/// Turns the text of --help into a page with headings; its lines are wrapped already.
 std::string pages_of(const std::string& help, const char* heading) {
   std::string text;
   std::istringstream lines(help);

@@ -8,8 +8,8 @@ namespace lockstep {
 /// Returns the manual page, as troff: `lockstep help --as man`.
 std::string man_page(const CLI::App& app);
 
-/// Words that bash completes, from the declared commands and options: `lockstep help --as
-/// completion`.
+/// Returns the words that bash completes, from the declared commands and options: `lockstep help
+/// --as completion`.
 std::string bash_completion(const CLI::App& app);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
 /// lockstep_pages FOLDER           writes the generated pages of docs/
-/// lockstep_pages --check FOLDER   fails if a page there is not what would be written
+/// lockstep_pages --check FOLDER   fails if a page there differs from the generated one
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -21,7 +21,7 @@
 namespace lockstep {
 namespace {
 
-/// Adds a kind of statistics; policies that count the same share one kind.
+/// Adds a kind of statistics; policies with the same counters share one kind.
 void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
               const StatisticsSchema& (*statistics)(), const std::string& policy) {
   if (statistics == nullptr) return;
@@ -120,7 +120,7 @@ OutputContents output_contents() {
        "digest of all that the result depends on: program, options, resolved scenario with host "
        "programs, bytes of modules and data"},
       {"run_digest", "digest",
-       "digest of the same without the time to stop, by which a checkpoint knows its output"}};
+       "digest of all of this but the time to stop, by which a checkpoint knows its output"}};
   return all;
 }
 

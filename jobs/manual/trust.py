@@ -77,7 +77,7 @@ def error_table(root):
 def expected_error(root):
     """The sentence of docs/validation/index.md about the error that one should expect."""
     index = (root / "docs/validation/index.md").read_text(encoding="utf-8")
-    return re.search(r"^Of \d+ rows the mean error .*$", index, re.MULTILINE).group()
+    return re.search(r"^Over \d+ rows the mean error .*$", index, re.MULTILINE).group()
 
 
 def room_of(path):

@@ -7,7 +7,7 @@ extern const char* const metrics_json;  ///< jobs/analysis/lockstep_analysis/met
 extern const char* const report_html;   ///< jobs/observe/page/report.html
 extern const char* const report_css;
 extern const char* const report_js;
-extern const char* const dygraphs_js;  ///< of Debian's libjs-dygraphs
+extern const char* const dygraphs_js;  ///< script from Debian's libjs-dygraphs
 extern const char* const dygraphs_css;
 extern const char* const dygraphs_licence;
 

@@ -4,9 +4,10 @@
 
 namespace lockstep {
 
-/// Returns a text as JSON writes it, also inside of a page: no "</" in it.
+/// Returns a text in JSON form, safe inside of a page: without "</".
 std::string json_text(const std::string& text);
-/// Returns a number, in the shortest form that reads back the same; null if it is none.
+/// Returns a number in the shortest form that reads back to the same value; null for NaN and
+/// infinity.
 std::string json_number(double value);
 
 }  // namespace lockstep

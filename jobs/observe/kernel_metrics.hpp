@@ -10,18 +10,18 @@
 
 namespace lockstep {
 
-/// The columns of /kernels that are metrics, from those that are counts: of one launch, or of the
+/// Columns of /kernels that are metrics, computed from counting columns: of one launch, or of the
 /// sum of several.
 class KernelMetrics {
  public:
   /// `configuration`: the resolved scenario.
   explicit KernelMetrics(const Node& configuration);
 
-  /// Sets them.
+  /// Computes the derived metrics of a row.
   void derive(KernelRow& row) const;
 
  private:
-  using Sum = std::vector<std::pair<std::size_t, std::uint64_t>>;  ///< place in the row, weight
+  using Sum = std::vector<std::pair<std::size_t, std::uint64_t>>;  ///< place in the row, and weight
   struct Derived {
     Metric::Per per;
     Sum numerator, denominator;
@@ -32,7 +32,7 @@ class KernelMetrics {
   std::vector<Derived> derived_;
 };
 
-/// Returns a metric that has a column there, as it stands in the row.
+/// Returns a metric with a column in /kernels from the row.
 double kernel_value(const KernelRow& row, const Metric& metric);
 
 /// `row` becomes the sum of itself and another launch.

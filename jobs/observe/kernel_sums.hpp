@@ -15,8 +15,7 @@ struct KernelSum {
   KernelRow sum;
 };
 
-/// Sums the kernels of `run`, whose configuration is given, by tenant; those that took longest come
-/// first.
+/// Sums the kernels of `run` by tenant; those with the longest time come first.
 std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::size_t tenants,
                                                    const Node& configuration);
 

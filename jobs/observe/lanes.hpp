@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Gives intervals lanes in which they do not overlap: each the one that has been free longest, a
-/// new one if there is none.  They come in the order of their beginnings.
+/// Assigns intervals to lanes without overlap: each to the lane that has been free longest, or to a
+/// new one.  Intervals come in the order of their beginnings.
 class Lanes {
  public:
   std::size_t lane_of(std::int64_t begin, std::int64_t end) {
@@ -26,7 +26,8 @@ class Lanes {
   }
 
  private:
-  using Entry = std::pair<std::int64_t, std::size_t>;  ///< end of its last interval, number
+  /// End of the lane's last interval, and number of the lane.
+  using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> free_at_;
   std::size_t count_ = 0;
 };

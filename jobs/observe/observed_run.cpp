@@ -46,7 +46,7 @@ std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,
   std::vector<std::uint64_t> sums(epochs.count * tenants_.size());
   for (std::size_t gpu = 0; gpu < gpus_->count(); ++gpu) {
     const std::string path = "/stats/" + gpus_->prefix(gpu) + counter;
-    // A GPU without tenants counts nothing, and one without clusters has no hubs.
+    // A GPU without tenants has no counters, and one without clusters has no hubs.
     const bool may_lack = gpus_->are_several() || !file_.has(path.substr(0, path.rfind('/')));
     if (!may_lack || file_.has(path)) add_by_tenant(path, epochs, tenants_on(gpu), sums);
   }

@@ -17,8 +17,8 @@ struct EpochRange {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Calls function(part) for consecutive parts of `epochs` whose rows, of so many 64-bit words each,
-/// are read at once.
+/// Calls function(part) for consecutive parts of `epochs` that are read at once; a row has `words`
+/// 64-bit words.
 template <class Function>
 void for_each_part(EpochRange epochs, std::size_t row_words, Function&& function) {
   constexpr std::uint64_t most_words_at_once = 2 << 20;
@@ -28,8 +28,8 @@ void for_each_part(EpochRange epochs, std::size_t row_words, Function&& function
     function(EpochRange{epochs.first + done, std::min(most, epochs.count - done)});
 }
 
-/// The output of a run as it stands at one moment: the run may be under way, or have been killed.
-/// Whoever follows it opens it anew.
+/// The output of a run at one moment: the run may be under way, or may have been killed. Code that
+/// follows a run opens it again each time.
 class ObservedRun {
  public:
   /// Opens the output of a run. Throws UserError if the file is none.
@@ -55,12 +55,12 @@ class ObservedRun {
   /// Returns when the run ended, or its last epoch; fs.
   std::int64_t end() const { return end_; }
 
-  /// Increments of a counter by tenant, [epoch][tenant]: summed over instances and names.  With
-  /// several GPUs it is each tenant's on its own.
+  /// Returns increments of a counter by tenant, [epoch][tenant], summed over instances and names.
+  /// With several GPUs each tenant gets those of its own GPU.
   std::vector<std::uint64_t> by_tenant(const std::string& counter, EpochRange epochs) const;
 
  private:
-  /// Adds to the sums of tenants that a data set counts by, in its order.
+  /// Adds a data set to the sums of its tenants, in its order of tenants.
   void add_by_tenant(const std::string& path, EpochRange epochs,
                      const std::vector<std::size_t>& numbers,
                      std::vector<std::uint64_t>& sums) const;
@@ -75,7 +75,7 @@ class ObservedRun {
   std::int64_t end_ = 0;
 };
 
-/// Numbers of a data set of 64-bit integers: rows of its first axis.
+/// Returns the numbers of a data set of 64-bit integers, as rows of its first axis.
 std::vector<std::uint64_t> read_words(const h5::File& file, const std::string& path,
                                       EpochRange rows);
 

@@ -26,11 +26,11 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t first_sm_process = 1'000'000;  // behind those of tenants
-constexpr std::size_t first_fault_lane = 1'000'000;    // behind those of kernels
+constexpr std::uint32_t first_sm_process = 1'000'000;  // processes of SMs follow those of tenants
+constexpr std::size_t first_fault_lane = 1'000'000;    // lanes of faults follow those of kernels
 constexpr std::size_t lanes_of_a_gpu = 4096;
 
-/// Nanoseconds as the microseconds of the format, without loss.
+/// Returns nanoseconds as the microseconds of the format, without loss.
 std::string microseconds(std::int64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
@@ -39,7 +39,7 @@ struct Slice {
   std::string name, category, arguments;
   std::uint32_t process = 0;
   std::size_t thread = 0;
-  std::int64_t begin = 0, end = 0;  ///< ns
+  std::int64_t begin = 0, end = 0;  ///< interval in ns
 };
 
 class Trace {
@@ -59,7 +59,7 @@ class Trace {
                       microseconds(slice.begin), microseconds(slice.end - slice.begin),
                       slice.arguments));
   }
-  /// The value holds from then on; nothing is drawn for a value that is none.
+  /// Adds a value that holds from then on; NaN draws nothing.
   void count(const std::string& name, std::uint32_t process, std::int64_t begin, double value) {
     event(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})",
                       json_text(name), process, microseconds(begin),
@@ -105,7 +105,7 @@ std::uint32_t process_of(std::uint32_t tenant) {
   return tenant + 1;
 }
 
-/// Names a row of slices; of several GPUs it says which: "gpu1/kernels 0".
+/// Returns the name of a row of slices; with several GPUs it names the GPU: "gpu1/kernels 0".
 std::string name_of_lane(const ObservedRun& run, std::uint32_t gpu, const char* what,
                          std::size_t lane) {
   return fmt::format("{}{} {}", run.gpus().prefix(gpu), what, lane);
@@ -139,7 +139,7 @@ void add_blocks(Trace& trace, const ObservedRun& run) {
     std::string name;
     Lanes lanes;
   };
-  constexpr std::uint32_t most_sms = 1 << 16;  // of a GPU
+  constexpr std::uint32_t most_sms = 1 << 16;  // SMs of a GPU
   std::map<std::uint32_t, Sm> sms;
   for (const BlockRow& block : read_table<BlockRow>(run.file())) {
     const bool known = block.grid < kernels.size();

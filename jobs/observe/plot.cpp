@@ -1,5 +1,4 @@
-/// `lockstep plot`: runs plot_run.py with a Python that has what it needs, in the place of this
-/// process.
+/// `lockstep plot`: replaces this process by plot_run.py in a Python that has the needed modules.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* needed = "h5py numpy pandas matplotlib";
 
-/// Returns the path of the script beside the program, as it was built (build/NAME/lockstep) or
-/// installed (bin/lockstep).
+/// Returns the path of the script beside the built program (build/NAME/lockstep) or the installed
+/// one (bin/lockstep).
 std::string script() {
   std::error_code absent;
   const fs::path here = fs::read_symlink("/proc/self/exe", absent).parent_path();
@@ -31,8 +30,8 @@ std::string script() {
                   "is not there", "install Lockstep whole, or run it from its sources");
 }
 
-/// The modules that `python` has not, separated by commas; "" if it has all.  Nothing is found out
-/// of a program that does not start: it lacks itself.
+/// Returns the modules that `python` lacks, separated by commas; "" if it has all.  A program that
+/// does not start counts as lacking itself.
 std::string lacks(const std::string& python) {
   const std::string command = python +
                               " -c 'import importlib.util as u; print(\", \".join(m for m in \"" +

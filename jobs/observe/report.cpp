@@ -1,7 +1,7 @@
-/// `lockstep report`: one page about one run, or two to be compared.
+/// `lockstep report`: one page about one run, or a comparison of two.
 ///
-/// The page (jobs/observe/page) holds all it needs: the data as JSON, its own script, and dygraphs
-/// with its licence, which draws the plots.  Long series have two points per pixel.
+/// The page (jobs/observe/page) is self-contained: it has the data as JSON, its own script, and
+/// dygraphs with its licence, which draws the plots.  Long series have two points per pixel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,14 +64,14 @@ std::vector<Metric> metrics_of_kernels() {
   return all;
 }
 
-/// Titles of the values of kernel_table_json, behind those of its counts.
+/// Returns titles of the values in kernel_table_json, behind those of its counts.
 std::string kernel_columns_json() {
   List titles;
   for (const Metric& metric : metrics_of_kernels()) titles.add(json_text(metric.short_title));
   return titles.json();
 }
 
-/// Kernels of each tenant, over all their launches.
+/// Returns the kernels of each tenant, over all their launches.
 std::string kernel_table_json(const ObservedRun& run) {
   List rows;
   if (!run.file().has(table_schema_of<KernelRow>().path)) return rows.json();
@@ -92,7 +92,7 @@ std::string kernel_table_json(const ObservedRun& run) {
   return rows.json();
 }
 
-/// Adds the times for which tenants on a GPU waited behind each other. Returns false if the run did
+/// Adds the times for which tenants on a GPU waited for each other. Returns false if the run did
 /// not count them.
 bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& counter,
                 std::vector<std::uint64_t>& sums) {
@@ -107,7 +107,7 @@ bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& coun
   return true;
 }
 
-/// Returns how long each tenant waited behind each, over all.
+/// Returns the time for which each tenant waited for each other one, over all resources.
 std::string delays_json(const ObservedRun& run) {
   const std::size_t tenants = run.tenants().size();
   List all;
@@ -124,7 +124,7 @@ std::string delays_json(const ObservedRun& run) {
   return all.json();
 }
 
-/// Returns the name of the scenario's file, as the command line had it; otherwise the name of the
+/// Returns the name of the scenario's file as on the command line; otherwise the name of the
 /// output.
 std::string scenario_of(const ObservedRun& run) {
   constexpr std::string_view ending = ".yaml";
@@ -194,10 +194,11 @@ std::string numbers_json(const std::vector<double>& values) {
   return list.json();
 }
 
-/// In rows of two runs: the run has a row here, and no data.  null: the row is the other run's.
+/// Value in rows of two runs: the run has a row here, but no data.  null: only the other run has
+/// the row.
 constexpr const char* no_data = "\"-\"";
 
-/// Each curve's points have rows of their own, with nothing for the others.
+/// Returns rows: points of each curve have rows of their own, with null for other curves.
 std::string rows_json(const std::vector<Curves>& runs) {
   std::vector<std::pair<std::int64_t, std::string>> rows;
   std::size_t before = 0, all = 0;
@@ -253,7 +254,7 @@ std::string data_json(const std::vector<ObservedRun>& runs) {
                      differences_json(runs), kernel_columns_json(), plots.json());
 }
 
-/// `page` with "{{name}}" replaced.
+/// Returns `page` with `text` in place of "{{name}}".
 std::string fill(std::string page, const std::string& name, const std::string& text) {
   const std::string mark = "{{" + name + "}}";
   const std::size_t at = page.find(mark);

@@ -10,7 +10,7 @@ struct Extremes {
   double first, second;
 };
 
-/// Returns the least and the largest of values[begin, end), in the order in which they come.
+/// Returns the least and the largest of values[begin, end), in the order in which they occur.
 Extremes extremes(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   std::size_t least = begin, largest = begin;
   for (std::size_t i = begin; i < end; ++i) {

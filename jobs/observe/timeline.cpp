@@ -13,7 +13,8 @@
 namespace lockstep {
 namespace {
 
-/// Scale of a run that ends at `end`; later times, and those that never came, are at its end.
+/// Scale of a run that ends at `end`; later times, and those that never came, are placed at its
+/// end.
 class Scale {
  public:
   Scale(std::int64_t end, std::size_t pixels)
@@ -93,7 +94,7 @@ std::vector<Change> changes_of(const ObservedRun& run, const Scale& scale,
     changes.push_back({scale.within(block.started), sm, tenant, 1});
     if (block.done != Time::never()) changes.push_back({scale.within(block.done), sm, tenant, -1});
   }
-  // Of two at one time, the one that leaves first.
+  // At equal times, departures come first.
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return a.time != b.time ? a.time < b.time : a.by < b.by;
   });

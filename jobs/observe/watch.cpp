@@ -1,7 +1,7 @@
 /// `lockstep watch`: follows the output of a run in the terminal until the run ends.
 ///
-/// The file is opened anew for each look, so that nothing of it is held while its run goes on, and
-/// what takes its name at the end, or when a run is resumed, is seen.
+/// The file is opened again for each look, so that it is not held while its run goes on, and a new
+/// file with its name (at the end, or of a resumed run) is found.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,11 +66,11 @@ std::string progress(const ObservedRun& run) {
   return text + fmt::format(", {} epochs", run.times().size());
 }
 
-/// Screen that writes over its own earlier lines, if it is a terminal, and only as many as fit
-/// there.
+/// Screen that overwrites its own earlier lines, if it is a terminal; it prints only as many lines
+/// as fit.
 class Screen {
  public:
-  /// Columns that a line may have.
+  /// Returns the number of columns that a line may have.
   std::size_t columns() const {
     constexpr std::size_t any = 1000;
     return terminal_.is_one() ? terminal_.columns() - 1 : any;
@@ -88,8 +88,8 @@ class Screen {
   }
 
  private:
-  /// Lines that would wrap are cut, and the last of too many says how many are not there: otherwise
-  /// the next look would not know where this one began.
+  /// Cuts lines that would wrap, and replaces excess lines by their number: otherwise the next look
+  /// would not know where this one began.
   void fit(Lines& lines) const {
     const std::size_t most = std::max<std::size_t>(terminal_.rows(), 2) - 1;
     if (lines.size() > most) {
@@ -126,17 +126,18 @@ int watch_command(const CommandLine& line) {
   std::uint64_t seen = 0;
   bool is_first = true;
   while (true) {
-    // Asked first: who ends in between has written all by the time of the look.
+    // This is asked first: a run that ends in between has written everything by the time of the
+    // look.
     const bool is_written = ClaimedPath::is_claimed(line.first_file);
     const std::optional<ObservedRun> run = look(line.first_file);
-    // A whole output that is claimed is an older one, which a run that starts is to replace.
+    // A complete output that is claimed is an older one, which a starting run will replace.
     if (run && run->is_finished() && !is_written) {
       show(*run, ", done; of the whole run:", run->all());
       return exit_done;
     }
     if (run && !run->is_finished() && (is_first || run->times().size() != seen)) {
       const std::uint64_t epochs = run->times().size();
-      seen = std::min(seen, epochs);  // a run begun anew
+      seen = std::min(seen, epochs);  // a run that has begun anew has fewer epochs
       show(*run, "; since the last look:", {seen, epochs - seen});
       seen = epochs;
       is_first = false;

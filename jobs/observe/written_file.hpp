@@ -8,7 +8,7 @@ namespace lockstep {
 /// Returns the name beside an output: "run.csv" for "run.h5" and ".csv".
 std::string name_beside(const std::string& output_of_run, const std::string& ending);
 
-/// A text file that takes its name when it is whole.
+/// A text file that takes its name when it is complete.
 class WrittenFile {
  public:
   explicit WrittenFile(const std::string& path);

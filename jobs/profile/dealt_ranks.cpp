@@ -13,7 +13,7 @@ namespace {
 
 /// A GPU, or all of the machine.
 struct Share {
-  std::vector<std::size_t> members;  ///< the costliest first
+  std::vector<std::size_t> members;  ///< components, the costliest first
   double cost = 0;
   std::size_t ranks = 1;
 };
@@ -22,7 +22,7 @@ double cost_of(const ComponentCostRow& row) {
   return static_cast<double>(row.nanoseconds);
 }
 
-/// "gpu3/sm[5]" -> "gpu3"; nothing for what belongs to no GPU.
+/// Returns the GPU of a component: "gpu3" of "gpu3/sm[5]"; "" for components of no GPU.
 std::string gpu_of(const std::string& component) {
   const std::size_t end = component.find('/');
   return end == std::string::npos ? "" : component.substr(0, end);
@@ -45,7 +45,7 @@ class Dealer {
     const std::size_t rank = least();
     for (const std::size_t component : share.members) put(component, rank);
   }
-  /// Kind by kind, to the rank of these that has the least.
+  /// Spreads components kind by kind, each to the rank with the least load.
   void spread(const Share& share, std::size_t first) {
     std::map<std::string, std::vector<double>> of_kind;
     for (const std::size_t component : share.members) {
@@ -64,8 +64,8 @@ class Dealer {
 
  private:
   const std::vector<ComponentCostRow>& components_;
-  std::vector<double> loads_;  ///< by rank
-  std::vector<int> home_;      ///< by component
+  std::vector<double> loads_;  ///< load of each rank
+  std::vector<int> home_;      ///< home rank of each component
 };
 
 bool costs_more(const Share& one, const Share& other) {

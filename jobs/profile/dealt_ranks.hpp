@@ -6,10 +6,10 @@
 
 namespace lockstep {
 
-/// Returns the rank of each component if so many ranks share the measured costs: whole GPUs go to
-/// ranks, the costliest first, as long as there are enough of them; beyond that each GPU gets ranks
-/// by its cost, which share each kind of its components.  What belongs to no GPU goes where there
-/// is least to do.  The partitioner deals them out alike.
+/// Returns the rank of each component if `ranks` ranks share the measured costs.  Whole GPUs go to
+/// ranks, the costliest first, as long as there are enough of them; with more ranks each GPU gets
+/// ranks by its cost, which share each kind of its components.  Components that belong to no GPU go
+/// to the rank with the least load.  The partitioner uses the same rule.
 std::vector<int> dealt_to_ranks(const std::vector<ComponentCostRow>& components, int ranks);
 
 }  // namespace lockstep

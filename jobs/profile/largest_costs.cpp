@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t shown = 3;
-constexpr double uneven = 1.2;  ///< the largest over the mean, from which on it is worth a word
+constexpr double uneven = 1.2;  ///< largest over mean from which on the imbalance is reported
 
 struct Cost {
   double seconds = 0;
@@ -43,7 +43,7 @@ std::string words_of(const std::string& name, const KindCost& kind) {
   return fmt::format("{}: {} costs {:.1f} times the mean", all, kind.largest, times);
 }
 
-/// Names the rank that keeps the others waiting: the one that waits least.
+/// Returns the name of the rank for which the others wait: the one that waits least.
 std::string waiting_words(const std::vector<RankRow>& ranks) {
   if (ranks.size() == 1) return "waiting for slower threads";
   const auto slowest =
@@ -72,7 +72,7 @@ std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
   std::vector<Cost> costs{{all.synchronising, "opening and closing windows, copying of messages"},
                           {all.exchanging, "exchange of messages between ranks"},
                           {all.waiting, waiting_words(ranks)},
-                          {all.other, "recording epochs, and what is between windows"}};
+                          {all.other, "recording epochs, and time between windows"}};
   const std::map<std::string, KindCost> kinds = by_kind(components);
   double sum = 0;
   for (const auto& [name, kind] : kinds) sum += static_cast<double>(kind.sum);

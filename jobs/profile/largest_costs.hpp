@@ -10,7 +10,7 @@ namespace lockstep {
 /// Returns the kind of a component: "sm" for "sm[12]".
 std::string kind_of_component(const std::string& name);
 
-/// Returns the three largest shares of the time of all ranks and threads in words, a line for each.
+/// Returns the three largest shares of the time of all ranks and threads as text, one line each.
 std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
                                const std::vector<RankRow>& ranks);
 

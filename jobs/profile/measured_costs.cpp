@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-using WindowStep = std::pair<std::uint32_t, std::uint32_t>;  ///< window, component
+using WindowStep = std::pair<std::uint32_t, std::uint32_t>;  ///< window and component
 
 template <class Row>
 std::vector<Row> read_profile(const h5::File& file) {

@@ -1,7 +1,8 @@
 /// Costs that --profile recorded in one run or in several of the same scenario.
 ///
-/// Windows follow from the scenario alone, so they are the same in each run: what one step of a
-/// component took above its least is other programs' doing (caches, memory, cores), not its cost.
+/// Windows depend on the scenario alone, so they are equal in each run: the time of a component's
+/// step above its least time is due to other programs (caches, memory, cores) and no cost of the
+/// component.
 /// Source: own choice.
 #pragma once
 
@@ -15,21 +16,22 @@ namespace lockstep {
 struct MeasuredCosts {
   std::vector<ComponentCostRow> components;
   std::vector<WindowCostRow> windows;
-  std::vector<RankRow> ranks;  ///< one
+  std::vector<RankRow> ranks;  ///< a single rank
 
   /// Reads the costs of an output file.
   static MeasuredCosts read(const std::string& file);
 };
 
-/// Each file's; UserError if one is of another scenario than the first.
+/// Returns the costs of each file.  Throws UserError if one belongs to another scenario than the
+/// first.
 std::vector<MeasuredCosts> read_costs(const std::vector<std::string>& files);
 
-/// Returns the least cost of each window and component.  A long step that only some runs recorded
-/// was no longer than others in the rest, which the sample of windows stands for.
+/// Returns the least cost of each window and component.  In runs that did not record a long step,
+/// it was no longer than other steps, which the sample of windows covers.
 MeasuredCosts least_of(const std::vector<MeasuredCosts>& runs);
 
-/// The windows dealt out in turn, so that each part is a sample of all of them; fewer parts if
-/// there are fewer windows.
+/// Returns the windows dealt out in turn, so that each part is a sample of all of them; fewer parts
+/// if there are fewer windows.
 std::vector<std::vector<WindowCostRow>> parts_of(const std::vector<WindowCostRow>& windows,
                                                  std::size_t parts);
 

@@ -1,9 +1,10 @@
-/// `lockstep predict`: what runs with --profile tell about more ranks and threads, and how surely.
+/// `lockstep predict`: predictions for more ranks and threads from runs with --profile, with their
+/// errors.
 ///
-/// The error beside a prediction is the larger of two: what the sample of windows leaves open - the
-/// standard error of the mean of predictions from eight parts of it, each every eighth window -
-/// and, of several runs, half of how far predictions from each alone are apart. Source: own choice
-/// (random groups, as in survey statistics).
+/// The error of a prediction is the larger of two: the uncertainty of the sample of windows, which
+/// is the standard error of the mean of predictions from eight parts, each with every eighth
+/// window; and, with several runs, half the range of the predictions from each run alone. Source:
+/// own choice (random groups, as in survey statistics).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -25,7 +25,7 @@ std::vector<std::vector<T>> gather(Communicator& communicator, std::span<const T
   return all;
 }
 
-/// Each component has one owner; the others contribute nothing.
+/// Returns a row for each component; ranks that do not own it contribute nothing.
 std::vector<ComponentCostRow> component_rows(
     const Graph& graph, const std::vector<std::vector<std::uint64_t>>& nanoseconds) {
   std::vector<ComponentCostRow> rows(graph.nodes().size());
@@ -79,7 +79,7 @@ RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSum
   }
   const auto costs = gather(communicator, std::span(own.component_nanoseconds));
   const auto times = gather(communicator, std::span(own.times));
-  if (all.ranks.empty()) return all;  // not on rank 0
+  if (all.ranks.empty()) return all;  // other ranks have no rows
   all.components = component_rows(graph, costs);
   all.windows = window_rows(own);
   all.times = times_rows(times);

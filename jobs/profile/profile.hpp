@@ -9,16 +9,16 @@
 
 namespace lockstep {
 
-/// Records of --profile on all ranks, and what follows from them.
+/// Records of --profile on all ranks, and tables derived from them.
 struct RunProfile {
   std::vector<ComponentCostRow> components;
-  std::vector<WindowCostRow> windows;  ///< those of rank 0
-  std::vector<WindowTimesRow> times;   ///< of all ranks
-  std::vector<RankRow> ranks;          ///< where the time of each went
+  std::vector<WindowCostRow> windows;  ///< windows of rank 0
+  std::vector<WindowTimesRow> times;   ///< times of all ranks
+  std::vector<RankRow> ranks;          ///< use of time on each rank
   std::vector<SpeedupRow> speedups;
 };
 
-/// Returns the profile on rank 0. `summary`: what this rank spent. Collective.
+/// Returns the profile on rank 0. `summary`: time that this rank spent. Collective.
 RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary);
 
 /// Returns the largest costs and the predicted speed-ups, for people.

@@ -12,15 +12,15 @@
 namespace lockstep {
 namespace {
 
-/// Returns the time of a synchronisation: measured 2.5 us at two threads; the tree grows with its
-/// depth.
+/// Returns the time of a synchronisation: measured as 2.5 us at two threads; it grows with the
+/// depth of the tree.
 double synchronisation_nanoseconds(int threads) {
   double cost = threads > 1 ? 1500 : 0;
   for (int t = 1; t < threads; t *= 2) cost += 1000;
   return cost;
 }
 
-/// Returns the time of an exchange: two ranks of one computer take some 1 us by shared memory, and
+/// Returns the time of an exchange: two ranks of one computer take about 1 us by shared memory, and
 /// a reduction adds a step per doubling.
 double exchange_nanoseconds(int ranks) {
   double cost = ranks > 1 ? 500 : 0;
@@ -28,11 +28,11 @@ double exchange_nanoseconds(int ranks) {
   return cost;
 }
 
-/// Work that a rank does not share among its threads (thread_executor.cpp).
+/// Work below which a rank does not use several threads (thread_executor.cpp).
 constexpr double least_shared_nanoseconds = 9000;
 
-/// Each of several cores keeps a smaller part of the machine in its cache: on two, components take
-/// a 1.06th to a 1.28th of their time.
+/// Gain from caches: each of several cores has a smaller part of the machine in its cache; on two
+/// cores, one core takes 1.06 to 1.28 times as long for the components.
 constexpr double cache_gain = 1.1;
 
 /// Costs of one rank in a window, dealt out longest first.
@@ -99,7 +99,8 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
   for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
   if (ranks.empty() || all <= 0) return;
   between_ = ranks.front().other * 1e9 * in_windows_ / all;
-  // What disturbed the computer is not in the costs of components; it was in the rest as much.
+  // Disturbances of the computer are excluded from the costs of components; the rest of the time
+  // contains them in proportion.
   const double disturbed = ranks.front().working * 1e9;
   if (disturbed > all) between_ *= all / disturbed;
 }

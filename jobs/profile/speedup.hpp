@@ -1,14 +1,14 @@
-/// How much faster a run would be on more workers.
+/// Model of the speedup of a run on more workers.
 ///
-/// Each window takes as long as its busiest worker, and a synchronisation; on several ranks as its
-/// busiest rank, and an exchange; one that is not worth sharing runs on one thread.  The
-/// components' measured costs are dealt out anew in each window that was recorded, longest first,
-/// to the thread with the least; to ranks once, so that each gets the same cost of every kind. What
-/// is not in components stays as it is.
+/// Each window takes the time of its busiest worker and of a synchronisation; on several ranks, the
+/// time of its busiest rank and of an exchange.  A window with too little work to share runs on one
+/// thread.  In each recorded window the components' measured costs are dealt out to threads, the
+/// longest first to the thread with the least; they are dealt to ranks once, so that each gets the
+/// same cost of every kind. Time outside of components stays the same.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
-/// exchange costs the same whatever is cut, and what cores gain from caches of their own is the
-/// same for every machine and any number of them.
+/// exchange costs the same for every cut, and the gain of cores from their own caches is the same
+/// for every machine and number of cores.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@
 
 namespace lockstep {
 
-constexpr int most_workers = 1024;  ///< that are predicted for
+constexpr int most_workers = 1024;  ///< largest number of workers with a prediction
 
 struct Prediction {
   int ranks = 1, threads = 1;
-  double speedup = 1;  ///< over one worker
-  std::string limit;   ///< the largest part of the time beyond an equal share of the work
+  double speedup = 1;  ///< speedup over one worker
+  std::string limit;   ///< name of the largest part of the time beyond an equal share of the work
 };
 
 class SpeedupModel {
  public:
-  /// Model of a run on one rank, whose components are all in `windows`.
+  /// Makes a model of a run on one rank, with all components in `windows`.
   SpeedupModel(const std::vector<ComponentCostRow>& components, std::vector<WindowCostRow> windows,
                const std::vector<RankRow>& ranks);
 
@@ -37,9 +37,9 @@ class SpeedupModel {
  private:
   struct Losses;
   struct MeasuredWindow {
-    std::size_t first, last;  ///< its rows
-    double weight;            ///< number of windows that it stands for
-    double nanoseconds;       ///< of all of them
+    std::size_t first, last;  ///< range of rows
+    double weight;            ///< number of windows that the measured one stands for
+    double nanoseconds;       ///< time of all components in the window
   };
   std::vector<int> deal_to_ranks(int ranks) const;
   /// Returns the time of a window beside an exchange; adds to the losses.
@@ -47,10 +47,10 @@ class SpeedupModel {
                             int threads, Losses& losses) const;
 
   const std::vector<ComponentCostRow>& components_;
-  const std::vector<WindowCostRow> rows_;  ///< within a window, longest first
+  const std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
   std::vector<MeasuredWindow> windows_;
-  double in_windows_ = 0;  ///< ns
-  double between_ = 0;     ///< ns that are not in components, of the windows that were recorded
+  double in_windows_ = 0;  ///< time in windows, ns
+  double between_ = 0;     ///< time outside of components in recorded windows, ns
 };
 
 /// Returns the predictions for 2 to 1024 threads.

@@ -40,7 +40,8 @@ void require_undisturbed(const ObservedRun& run, const std::string& file) {
     throw UserError(file, "is of a run whose blocks were preempted, with " + name, advice);
 }
 
-/// Rows of /kernels that belong to the first round of a tenant's program, as they were launched.
+/// Returns the rows of /kernels that belong to the first round of a tenant's program, in the order
+/// of launching.
 std::vector<std::size_t> first_round(const std::vector<KernelRow>& kernels, std::uint32_t tenant,
                                      Time end) {
   std::vector<std::size_t> rows;
@@ -54,8 +55,8 @@ std::vector<std::size_t> first_round(const std::vector<KernelRow>& kernels, std:
   return rows;
 }
 
-/// Durations of blocks by row of /kernels; shorter than the kernel if it was cut off, like one of a
-/// tenant that is launched again until the others have ended.
+/// Returns durations of blocks by row of /kernels; shorter than the kernel if it was cut off, as
+/// with a tenant that is launched again until the others have ended.
 std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& kernels,
                                                const std::vector<BlockRow>& blocks,
                                                const h5::File& file) {

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Returns the output of an earlier run that the preemption goes by; "": it goes by none.
+/// Returns the output of the earlier run that the preemption uses; "": none.
 std::string profile_of_blocks(const Scenario& scenario);
 
 /// Returns how long the blocks of that run ran.  Throws UserError if it was one of another scenario

@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-/// Compares the lines that a CPU core read with those that it had written.
+/// Compares lines that a CPU core read with the lines that it had written.
 void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result) {
   if (const auto& misread = run.misread()) {
     result.passed = false;
@@ -27,7 +27,8 @@ void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result)
   }
 }
 
-/// A kernel that waits for another GPU's gets nowhere where kernels run one after the other.
+/// Returns a note on a kernel that waits for a kernel of another GPU: it makes no progress where
+/// kernels run one after the other.
 std::string note_of_order(const Tenant& tenant, const std::string& mistake) {
   const bool waits = mistake.find("waits for what no other thread does") != std::string::npos;
   if (!waits || tenant.members() < 2) return "";
@@ -45,9 +46,9 @@ std::string passed_text(const std::string& tenant, std::size_t compared, std::si
       left_out == 0 ? "" : fmt::format(" ({} not compared: `check: false`)", left_out));
 }
 
-/// Compares a run of the tenant's program in the interpreter with the buffers that it left on the
-/// machine. Throws UserError for mistakes that only the interpreter sees, such as an access just
-/// behind a buffer.
+/// Compares a run of the tenant's program in the interpreter with the buffers that the program left
+/// on the machine. Throws UserError for mistakes that only the interpreter sees, such as an access
+/// just behind a buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
                   const std::function<void()>& look, CheckResult& result) {
   const SmParameters& sm = machine.place_of(index).site->parameters().gpu.sm;
@@ -84,7 +85,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
                           : passed_text(tenant.name, compared, got.size() - compared);
 }
 
-/// Compares foreign pages with what they held in GPU memory before the run.
+/// Compares foreign pages with their content before the run.
 void check_foreign_pages(const HostPart& host, CheckResult& result) {
   const ForeignInspection& foreign = host.foreign();
   if (host.driver().page_manager().foreign_pages().empty()) return;
@@ -178,7 +179,8 @@ std::string note_of_check(const Scenario& scenario) {
     }
     most = std::max(most, computed);
   }
-  // The machine holds what is touched twice at most, but what the GPU has not when it has ended.
+  // The machine holds touched data at most twice, except data that the GPU does not have at the
+  // end.
   const std::uint64_t machine = 2 * all, checked = std::max(machine + kept, all + kept + most);
   const std::uint64_t left = memory_left();
   if (checked <= left) return "";

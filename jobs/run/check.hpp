@@ -27,18 +27,18 @@ struct CheckResult {
   std::vector<Digest> digests;
 };
 
-/// Runs every tenant's program once more in the functional interpreter and compares the buffers
-/// that are to be checked, as the first round left them.  Nothing if it was cut short:
-/// `is_unwanted` is asked now and then.
+/// Runs every tenant's program once more in the functional interpreter and compares the checked
+/// buffers with those of the first round.  Returns nothing if it was cut short: `is_unwanted` is
+/// called at intervals.
 std::optional<CheckResult> check_tenants(const Scenario& scenario, const Machine& machine,
                                          Host& host, const std::function<bool()>& is_unwanted);
 
-/// Returns a line if this computer has less memory than the check takes when all of its buffers are
-/// touched; "" if not.
+/// Returns a line if this computer has less memory than the check takes when all its buffers are
+/// touched; otherwise "".
 std::string note_of_check(const Scenario& scenario);
 
-/// Returns a line for each device buffer that a kernel surely reads before anything was written to
-/// it, without running anything. check_tenants finds all of them.
+/// Returns a line for each device buffer that a kernel certainly reads before anything was written
+/// to it, without running the program. check_tenants finds all such reads.
 std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine);
 
 /// Writes /final/digests.

@@ -76,7 +76,7 @@ void Checkpoints::save_run(CheckpointWriter& file, const RunSummary& so_far) {
 
 std::optional<std::string> Checkpoints::write(Engine& engine) {
   std::exception_ptr failure;
-  // A rank that fails does not leave the others alone.
+  // All ranks take part, so that a rank that fails does not leave the others waiting.
   const auto all_could = [&](auto&& action) {
     std::int64_t good[1] = {0};
     try {

@@ -1,5 +1,5 @@
-/// The checkpoints of a run: everything that a process, on whatever ranks and threads, needs to go
-/// on with it.
+/// Checkpoints of a run: everything that a process needs to continue the run, on any ranks and
+/// threads.
 #pragma once
 
 #include <optional>
@@ -14,35 +14,34 @@
 
 namespace lockstep {
 
-/// Returns the path of the checkpoint of a run that writes `output`: beside it, with the ending
-/// .ckpt.
+/// Returns the path of the checkpoint of a run with this output: beside it, with the ending .ckpt.
 std::string checkpoint_path(const std::string& output);
-/// Returns the output of the run of this checkpoint, unless --output names another one.
+/// Returns the output of the run of this checkpoint, which --output may replace.
 std::string output_of_checkpoint(const std::string& checkpoint);
 
 class Checkpoints {
  public:
-  /// `file` and `recorder` are those of rank 0, null elsewhere; `name` of the output is what a
-  /// person gave.
+  /// Makes the checkpoints.  `file` and `recorder`: nullptr on ranks other than 0; `output`: the
+  /// name as a person gave it.
   Checkpoints(const Identity& identity, const std::string& output, RunOutput* file,
               StatisticsRecorder* recorder);
 
-  /// Restores, on rank 0 and before RunOutput::start(), the parts that are not the engine's. Throws
-  /// UserError if the checkpoint is of another run, or the output not the one it goes with.
+  /// Restores, on rank 0 and before RunOutput::start(), the parts outside of the engine. Throws
+  /// UserError if the checkpoint is of another run, or if the output does not belong to it.
   void restore(CheckpointReader& source, const std::string& path);
 
-  /// Writes a checkpoint between two windows, on all ranks. The output's rows are on disk before
-  /// it, and the checkpoint before is kept. Returns nothing, or why it could not be written ("" on
-  /// other ranks than 0).
+  /// Writes a checkpoint between two windows, on all ranks. The output's rows reach the disk first,
+  /// and the checkpoint before is kept. Returns nothing, or the reason for a failure ("" on ranks
+  /// other than 0).
   [[nodiscard]] std::optional<std::string> write(Engine& engine);
-  /// Writes as write() does the checkpoint of a run that has been simulated to its end, at `end`,
-  /// and is not checked yet. Throws UserError if it cannot be written.
+  /// Writes, like write(), the checkpoint of a run that has been simulated up to `end` and is not
+  /// checked yet. Throws UserError if it cannot be written.
   void write_over(Engine& engine, Time end, Time stop_at);
-  /// Returns when the restored run came to its end; nothing if it had not. Known to all ranks that
-  /// call it together. Throws UserError if the run was to stop at another time.
+  /// Returns the end of the restored run; nothing if it had not ended. All ranks call it together
+  /// and learn the result. Throws UserError if the run was to stop at another time.
   std::optional<Time> over_at(Time stop_at, Communicator& communicator) const;
 
-  /// The run has come to its end.
+  /// Removes the checkpoints of a run that has come to its end.
   void remove() const;
 
   const std::string& path() const { return path_; }
@@ -66,7 +65,7 @@ class Checkpoints {
   StatisticsRecorder* const recorder_;
   RunCost before_;  ///< cost of the segments before this one
   Over over_;
-  bool is_good_ = false;  ///< the file at the path is of this run
+  bool is_good_ = false;  ///< the file at the path belongs to this run
 };
 
 /// Throws UserError if Checkpoints::write() had a problem; for a run that ends.

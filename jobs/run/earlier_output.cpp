@@ -23,8 +23,8 @@ bool has_content(const std::string& path) {
          std::filesystem::file_size(path, absent) > 0 && h5::is_hdf5(path);
 }
 
-/// Returns whether the file is an output that can be read; one that a killed run left so that it
-/// cannot be read is none.
+/// Returns whether the file is a readable output; an output that a killed run left unreadable is
+/// none.
 bool is_readable_output(const std::string& path) {
   try {
     const auto attributes = h5::File::open_to_read(path).attributes("/");
@@ -54,7 +54,7 @@ std::optional<Facts> facts_of_checkpoint(const std::string& path) {
   }
 }
 
-/// Removes the facts that do not decide what a run simulates.
+/// Removes the facts that do not influence what a run simulates.
 Facts settings_among(Facts facts) {
   std::erase_if(facts, [](const RankFact& fact) {
     return fact.name == "the program" || fact.name == "--check";

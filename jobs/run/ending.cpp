@@ -101,7 +101,7 @@ void finish_epochs(const Counted& counted, Time end, Output& output) {
   output.recorder.finish();
 }
 
-/// Writes the tables that do not grow while the run goes on.
+/// Writes the tables that do not grow during the run.
 void write_tables(const Ended& run, const Counted& counted, Output& output) {
   const MachineParameters& parameters = run.machine.parameters();
   RunOutput& file = output.file;

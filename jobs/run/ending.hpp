@@ -26,11 +26,11 @@ struct Gathered {
 struct Ended {
   const CommandLine& line;
   const Scenario& scenario;
-  const std::string& configuration;  ///< as in /config
+  const std::string& configuration;  ///< configuration as in /config
   const Machine& machine;
   const Engine& engine;
   const Gathered& gathered;
-  Time end;  ///< up to where it was simulated
+  Time end;  ///< time up to which the run was simulated
   RunCost cost;
 };
 
@@ -41,7 +41,7 @@ Host& find_host(const Engine& engine, const Machine& machine);
 RunOutcome finish(const Ended& run, const CheckResult& check, Output& output);
 
 /// Writes the tables so far, on rank 0 after a signal. There is no /final/end, since the run has
-/// not come to one, and nothing is checked. `status`: exit status of the process.
+/// not ended, and no check. `status`: exit status of the process.
 void leave(const Ended& run, int status, Output& output);
 
 }  // namespace lockstep

@@ -53,7 +53,7 @@ ProgressBits EpochRows::take_progress(Time end) {
   return seen;
 }
 
-/// Returns this rank's sample: statistics, then counts of grids, then how many of these there are,
+/// Returns this rank's sample: statistics, then counts of grids, then the number of these counts,
 /// then the progress of tenants.
 std::vector<std::byte> EpochRows::sample(Time end, std::span<const LocalComponent> components) {
   static_assert(std::is_trivially_copyable_v<GridContribution>);

@@ -14,33 +14,35 @@ class Host;
 class Machine;
 struct Output;
 
-/// Rows that are written at each epoch: statistics, and the kernels that are over.
+/// Rows that are written at each epoch: statistics, and kernels that are over.
 ///
-/// What components have counted for grids travels beside the statistics.  The host's log sums it
-/// up, so that it stands in checkpoints and rows need no second look.
+/// Counts of grids are sent together with the statistics.  The host's log sums them up, so that
+/// checkpoints contain them and rows are written once.
 class EpochRows final : public EpochObserver {
  public:
-  /// `output` is null on ranks other than 0, where the host lives.
+  /// Makes the rows.  `output`: nullptr on ranks other than 0, which has the host.
   EpochRows(EpochStatistics& statistics, Output* output, const Machine& machine,
             NoProgress on_no_progress);
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
   bool wants_account() const override;
-  /// Reports of tenants that do not get on.
+  /// Reports tenants that make no progress.
   void account(Time end, const std::string& waiting) override;
 
  private:
   void find_counters(std::span<const LocalComponent> components);
-  /// Numbers of a component's tenants in the scenario; nullptr: it numbers them likewise.
+  /// Returns the scenario's numbers of a component's tenants; nullptr: the component uses the same
+  /// numbers.
   const std::vector<std::uint32_t>* numbers_at(ComponentId component) const;
   /// Accounts that the components of this rank give of the tenants.
   ProgressBits take_progress(Time end);
 
-  /// A component that sees tenants, which it numbers in its own way.
+  /// A component that counts by tenants, with its own numbers for them.
   struct Source {
     ProgressSource* component;
-    const std::vector<std::uint32_t>* tenants;  ///< nullptr: their numbers in the scenario
+    /// Tenant numbers; nullptr: numbers in the scenario.
+    const std::vector<std::uint32_t>* tenants;
   };
 
   EpochStatistics& statistics_;
@@ -50,7 +52,7 @@ class EpochRows final : public EpochObserver {
   const NoProgress on_no_progress_;
   std::vector<GridCounter*> counters_;
   std::vector<Source> progress_;
-  Host* host_ = nullptr;  ///< on rank 0
+  Host* host_ = nullptr;  ///< the host, on rank 0
 };
 
 }  // namespace lockstep

@@ -21,7 +21,7 @@ extern const char* const build_text;
 
 namespace {
 
-/// Keys that decide when a run ends, not what happens in it.
+/// Keys that decide when a run ends, and not what happens until then.
 constexpr const char* endings[] = {"simulation.stop_at", "simulation.progress_limit",
                                    "simulation.on_no_progress"};
 
@@ -46,7 +46,7 @@ std::string hash_of(const std::vector<RankFact>& facts) {
 void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankFact>& facts) {
   const std::vector<Node> written = root.at("tenants").items();
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
-    if (scenario.tenants[t].cpu) continue;  // in the configuration
+    if (scenario.tenants[t].cpu) continue;  // the configuration covers tenants on CPU cores
     const auto tenant = std::find_if(written.begin(), written.end(), [&](const Node& node) {
       return node.at("name").text() == scenario.tenants[t].name;
     });
@@ -59,7 +59,7 @@ void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankF
       facts.push_back(
           {fmt::format("tenants.{}.workload{}", t, value.name.substr(path)), value.value});
   }
-  std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
+  std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes covers the fact
     return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name") ||
            fact.name.ends_with(".program.recording");
   });
@@ -112,8 +112,7 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
-/// Returns whether the fact only concerns how the run may end, on which its computation until then
-/// does not depend.
+/// Returns whether the fact concerns only the end of the run, and not its computation until then.
 static bool is_of_ending(const RankFact& fact) {
   return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
 }

@@ -10,16 +10,17 @@
 
 namespace lockstep {
 
-/// Identity of a run: all that its result depends on, which is the program, options that change
-/// state, every value of the resolved scenario with the host programs and initial content of its
-/// workloads, and the bytes of modules and data.  No paths, ranks or threads.
+/// Identity of a run: everything on which its result depends.  That is the program, options that
+/// change state, every value of the resolved scenario with the host programs and initial content of
+/// its workloads, and the bytes of modules and data.  Paths, ranks and threads are no part of it.
 class Identity {
  public:
-  /// `document`: what the scenario was read from; tenants that the scenario lacks do not count.
+  /// Makes the identity.  `document`: the document of the scenario; tenants that the scenario lacks
+  /// do not count.
   Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
            const std::string& configuration);
 
-  /// Returns a digest that is equal for runs that end in the same file.
+  /// Returns a digest that is equal for runs with equal final files.
   const std::string& digest() const { return digest_; }
   /// Returns the digest of facts().
   const std::string& run_digest() const { return run_digest_; }
@@ -33,8 +34,8 @@ class Identity {
   std::string digest_, run_digest_;
 };
 
-/// Returns a text such as "version 0.1.0 of the sources 0123456789abcdef": the digest tells one
-/// build from another.
+/// Returns a text such as "version 0.1.0 of the sources 0123456789abcdef": the digest tells builds
+/// apart.
 std::string program_version();
 /// Returns the commit, with "+" if sources had changed since; "unknown" outside of a repository.
 std::string program_revision();

@@ -14,7 +14,7 @@ class KernelRows {
   /// `configuration`: the resolved scenario.
   explicit KernelRows(const Node& configuration);
 
-  /// `now`: until then those have run that are not done.
+  /// Returns rows of kernels.  `now`: time up to which kernels that are not done have run.
   std::vector<KernelRow> of(const std::vector<KernelRecord>& kernels, Time now) const;
 
  private:
@@ -24,7 +24,7 @@ class KernelRows {
   };
 
   const GpusOfRun gpus_;
-  std::vector<OfGpu> of_gpu_;  ///< by number
+  std::vector<OfGpu> of_gpu_;  ///< one entry per GPU
 };
 
 }  // namespace lockstep

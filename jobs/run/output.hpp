@@ -18,7 +18,7 @@ inline TableColumns columns_of(const Machine& machine) {
   return machine.parameters().has_several_gpus() ? TableColumns::all : TableColumns::required;
 }
 
-/// The file of a run, and what is written to it at each epoch.  Only rank 0 has it.
+/// The file of a run, and the parts that write to it at each epoch.  Only rank 0 has it.
 struct Output {
   RunOutput file;
   GrowingTable kernels;

@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Returns on rank 0 the blocks that made room for more urgent grids, by GPU in the order in which
-/// they had. Collective.
+/// Returns on rank 0 the blocks that made room for more urgent grids, by GPU and in the order of
+/// their leaving. Collective.
 std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine, const Machine& machine);
 
 }  // namespace lockstep

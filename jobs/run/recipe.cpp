@@ -42,7 +42,7 @@ bool names_a_file(const std::string& key, const std::string& parent) {
          (key == "name" && parent == "file");
 }
 
-/// Returns the node in one line; names of files no longer depend on where the text stands.
+/// Returns the node as one line; names of files in it do not depend on the place of the text.
 std::string flow_text(const Node& node, const std::string& key, const std::string& parent) {
   std::string text;
   if (node.is_map()) {
@@ -81,7 +81,7 @@ std::vector<RankFact> facts_in(const std::string& file) {
   return facts;
 }
 
-/// The program is no fact about the run: another one may well have the same results.
+/// Removes the program, which is no fact about the run: another program may have the same results.
 std::string take_program(std::vector<RankFact>& facts) {
   const auto program = std::find_if(facts.begin(), facts.end(),
                                     [](const RankFact& fact) { return fact.name == program_fact; });
@@ -103,8 +103,8 @@ std::string scenario_name(const CommandLine& line) {
   return std::filesystem::path(file).stem().string();
 }
 
-/// Returns the tenant as text, with its workload by value under the name that it had, without the
-/// place where it runs.
+/// Returns the tenant as text, with its workload by value under its name, without the place where
+/// it runs.
 static std::string tenant_text(const Node& tenant) {
   resolve_include_at(tenant, "workload");
   std::string text;

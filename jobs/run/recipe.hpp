@@ -16,27 +16,26 @@ namespace lockstep {
 /// and data by name; and /run/facts, all that the result depends on, the digests of those files
 /// included.
 
-/// Returns the scenario that the command line names, or that its --config-of holds.
+/// Returns the scenario that the command line names, or the one in the file of --config-of.
 Node scenario_document(const CommandLine& line);
 /// Returns the name of the scenario: that of its file, without folder and ending.
 std::string scenario_name(const CommandLine& line);
 
-/// A scenario to be run again, as YAML.  `machine` is its resolved part; of several GPUs it says
-/// where tenants run.
+/// Returns a scenario to be run again, as YAML.  `machine`: its resolved part, which names the GPUs
+/// of tenants if there are several.
 std::string recipe_text(const Node& scenario, const MachineParameters& machine);
 
 void write_recipe(RunOutput& file, const std::string& recipe);
 void write_facts(RunOutput& file, const std::vector<RankFact>& facts);
 
-/// Returns Identity::all_facts() of the run in `file`. Throws UserError if it does not tell them.
+/// Returns Identity::all_facts() of the run in `file`. Throws UserError if the file lacks them.
 std::vector<RankFact> all_facts_in(const std::string& file);
 
 /// Returns whether the run in `file` had --check.
 bool was_checked(const std::string& file);
 
-/// Compares facts, with --config-of. Throws UserError that names the first of these facts that was
-/// another one when the file was written. Returns a note for standard error if the program was
-/// another one.
+/// Compares facts, with --config-of. Throws UserError that names the first fact that differed when
+/// the file was written. Returns a note for standard error if the program was another one.
 std::string compare_with_recipe(const CommandLine& line, const std::vector<RankFact>& facts);
 
 }  // namespace lockstep

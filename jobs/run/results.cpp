@@ -16,7 +16,7 @@ namespace {
 
 struct FieldPlace {
   std::size_t kind = 0;
-  std::size_t first = 0;       ///< word in the component's row
+  std::size_t first = 0;       ///< first word in the component's row
   std::size_t per_tenant = 0;  ///< words of one tenant
 };
 
@@ -59,7 +59,7 @@ std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::strin
   return total;
 }
 
-/// Returns for how long the tenant was there until then: from each arrival to its end.
+/// Returns the time for which the tenant was present up to a moment: from each arrival to its end.
 static Time time_present(const Tenant& tenant, const TenantRun& run, Time until) {
   if (tenant.arrivals.size() == 1) return std::max(until, tenant.arrival) - tenant.arrival;
   Time sum;
@@ -138,7 +138,7 @@ std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host)
   return rows;
 }
 
-/// `prefix`: of the GPU whose `tenants` meet there.
+/// Writes delays.  `prefix`: prefix of the GPU whose `tenants` share the resource.
 static void write_delays(h5::File& file, const Totals& totals, const SharedResource& resource,
                          const GpuParameters& gpu, const std::string& prefix, std::size_t tenants) {
   const double unit = resource.scale(gpu);
@@ -213,8 +213,7 @@ static std::string shares_text(const Totals& totals, const std::string& sm, std:
   return in_lines("  issue slots: ", parts);
 }
 
-/// Returns whether the tenant had not finished. A profile without `instructions:` has no end that
-/// it could miss.
+/// Returns whether the tenant had not finished. A profile without `instructions:` has no end.
 static bool is_unfinished(const Tenant& tenant, const TenantRow& row) {
   const bool has_end = !tenant.cpu || tenant.cpu->trace || tenant.instructions > 0;
   return has_end && row.end == Time::never();
@@ -230,7 +229,8 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
                                  "warp_instructions", "IPC", "far_faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    const bool is_long = row.tenant.size() + 1 > most_width;  // alone in its line
+    // A long name stands alone in its line.
+    const bool is_long = row.tenant.size() + 1 > most_width;
     if (is_long) text += shortened(row.tenant, line) + "\n";
     text +=
         fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,

@@ -39,8 +39,8 @@
 namespace lockstep {
 namespace {
 
-/// Refuses an output that is also an input: other ranks may still read the file that rank 0 is
-/// about to replace, and its content would be lost.
+/// Refuses an output that is also an input: other ranks may still read the file that rank 0 will
+/// replace, and its content would be lost.
 void refuse_inputs(const std::string& output, const CommandLine& line, const Scenario& scenario) {
   const auto refuse = [&](const std::string& input, const std::string& what) {
     std::error_code absent;
@@ -77,8 +77,8 @@ struct Prepared {
   const Assignment assignment;
   const std::string configuration;
   const Identity identity;
-  std::string note;                ///< about a run that is repeated
-  std::unique_ptr<Output> output;  ///< on rank 0
+  std::string note;                ///< note about a repeated run
+  std::unique_ptr<Output> output;  ///< the output, on rank 0
 
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
       : document(scenario_document(line)),
@@ -125,8 +125,8 @@ struct Prepared {
   }
 };
 
-/// Links between SMs or CPU cores and partitions are the machine; any other short cycle is worth a
-/// word.
+/// Notes a short cycle of links.  Cycles between SMs or CPU cores and partitions are part of the
+/// machine and are not reported.
 void tell_of_limit(const Engine& engine, const Machine& machine) {
   std::vector<std::string> expected;
   for (const auto& site : machine.sites())
@@ -138,7 +138,7 @@ void tell_of_limit(const Engine& engine, const Machine& machine) {
   }
 }
 
-/// Prints facts of the run that a user may not know, after `notes` of how it runs.
+/// Prints facts of the run that a user may not know, after `notes` on how it runs.
 void tell(const Prepared& run, const CommandLine& line, std::vector<std::string> notes) {
   notes.push_back(run.note);
   notes.push_back(note_of_shares(run.scenario, run.parameters));
@@ -161,8 +161,8 @@ EngineOptions engine_options(const CommandLine& line, const SimulationParameters
   return options;
 }
 
-/// Waits, where the run is over, until all of GPU memory that the check reads has come; then frees
-/// the memory of the partitions, which is not needed any more.
+/// Waits at the end of the run until all GPU memory that the check reads has come; then frees the
+/// memory of the partitions.
 void gather_memory(Engine& engine, const Machine& machine) {
   const bool is_first = engine.communicator().rank() == 0;
   if (!engine.settle([&] { return !is_first || !find_host(engine, machine).inspects(); })) return;
@@ -171,8 +171,8 @@ void gather_memory(Engine& engine, const Machine& machine) {
       partition->forget_bytes();
 }
 
-/// The check of a run that is over, on rank 0; the others wait for it.  If a signal cuts it short,
-/// `status` says which one on all ranks, and there is a checkpoint to go on from.
+/// Checks a finished run on rank 0, while the other ranks wait.  If a signal cuts it short,
+/// `status` is its exit status on all ranks, and there is a checkpoint to resume from.
 std::optional<CheckResult> check(const Prepared& run, const CommandLine& line, Engine& engine,
                                  Checkpoints& checkpoints, Time end, int& status) {
   std::optional<CheckResult> result;
@@ -270,7 +270,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     status = supervisor.status();
     if (!summary.finished) summary.end = engine.catch_up(observer);
   }
-  std::optional<CheckResult> checked;  // on rank 0, nothing of a run that a signal ends
+  std::optional<CheckResult> checked;  // result on rank 0; absent when a signal ends the run
   if (summary.finished && line.check) {
     checked = check(*run, line, engine, checkpoints, summary.end, status);
   } else if (summary.finished) {

@@ -15,21 +15,21 @@ namespace lockstep {
 
 struct RunOutcome {
   int status = exit_done;
-  std::vector<TenantRow> tenants;  ///< on rank 0
+  std::vector<TenantRow> tenants;  ///< rows of tenants, on rank 0
 };
 
-/// Change of the scenario as it was read into the one that is simulated.
+/// Changes the scenario that was read into the one that is simulated.
 using ScenarioChange = std::function<Scenario(Scenario)>;
 
 /// Returns the identity of the run that simulate() would make of the same arguments.
 Identity identity_of(const CommandLine& line, const ScenarioChange& change);
 
-/// Simulates one scenario and writes its HDF5 file, as the command line says.
+/// Simulates one scenario and writes its HDF5 file, by the command line.
 RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
                     Communicator& communicator);
 
-/// Does something that may fail, on all ranks.  All learn whether all could do it, so that none
-/// waits for ever for one that could not.  The first that could not says why.
+/// Executes an action that may fail, on all ranks.  All ranks learn whether all succeeded, so that
+/// none waits for ever for a failed one.  The first failed rank reports the reason.
 template <class Function>
 void together(Communicator& communicator, Function&& function) {
   std::exception_ptr problem;

@@ -31,8 +31,7 @@ void insert_file(const std::string& name, std::set<std::string>& files) {
   if (!name.empty() && std::filesystem::is_regular_file(name, absent)) files.insert(name);
 }
 
-/// Finds the files in which `node` was written, with those that it includes and those that it
-/// names.
+/// Finds the files in which `node` was written, with the files that it includes and names.
 void find_files(const Node& node, std::set<std::string>& files) {
   insert_file(node.file(), files);
   if (node.is_map()) {

@@ -4,11 +4,11 @@
 
 namespace lockstep {
 
-/// The output of a run that several processes need, and one of them simulates.  The others wait
-/// for it, also on other nodes, where the file system has locks.
+/// The output of a run that several processes need and one of them simulates.  The others wait for
+/// it, on other nodes too if the file system has locks.
 class SharedOutput {
  public:
-  /// Waits for a process that simulates it just now, or for a signal to this one.
+  /// Waits for a process that is simulating it, or for a signal to this process.
   explicit SharedOutput(const std::string& path);
   /// Ends the waiting of others.
   ~SharedOutput();
@@ -20,7 +20,7 @@ class SharedOutput {
 
  private:
   const std::string path_;
-  int lock_;  ///< descriptor of a file beside the output
+  int lock_;  ///< descriptor of the lock file beside the output
 };
 
 }  // namespace lockstep

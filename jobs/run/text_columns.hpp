@@ -8,10 +8,10 @@
 
 namespace lockstep {
 
-/// Terminals have at least so many, and mails and batch logs are read in them.
+/// Least width of terminals, which mails and batch logs share.
 inline constexpr std::size_t text_columns = 80;
 
-/// Returns the name, which loses its middle if it is long.
+/// Returns the name, shortened in the middle if it is long.
 inline std::string shortened(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   const std::size_t kept = columns - 2, end = kept / 2;

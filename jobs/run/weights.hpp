@@ -7,8 +7,9 @@
 
 namespace lockstep {
 
-/// Reads the cost of each component of this machine in a run with --profile from its output file;
-/// empty if `file` is.  Throws UserError if the file holds no profile or one of another machine.
+/// Returns the measured cost of each component of this machine from the output of a run with
+/// --profile; empty if `file` is "".  Throws UserError if the file has no profile, or one of
+/// another machine.
 std::vector<double> read_weights(const std::string& file, const Graph& graph);
 
 }  // namespace lockstep

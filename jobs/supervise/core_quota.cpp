@@ -25,7 +25,7 @@ std::optional<double> number_in(const path& file) {
 Quota version_2(const path& group) {
   std::ifstream in(group / "cpu.max");
   Quota quota;
-  return in >> quota.busy >> quota.period ? quota : Quota{};  // "max": no number
+  return in >> quota.busy >> quota.period ? quota : Quota{};  // "max" is no number
 }
 
 Quota version_1(const path& group) {
@@ -33,8 +33,8 @@ Quota version_1(const path& group) {
           number_in(group / "cpu.cfs_period_us").value_or(0)};
 }
 
-/// Returns the least quota of a group and those above, up to `root`.  In a container the root may
-/// be the group itself, whose name is one of outside.
+/// Returns the least quota of a group and its parents, up to `root`.  In a container the root may
+/// be the group itself, with a name that is valid outside.
 template <class Read>
 int least(const path& root, const std::string& group, const Read& read) {
   int cores = no_core_quota;
@@ -54,7 +54,7 @@ bool has_cpu(const std::string& controllers) {
 
 int core_quota() {
   const path mounted = "/sys/fs/cgroup";
-  std::ifstream groups("/proc/self/cgroup");  // lines "number:controllers:group"
+  std::ifstream groups("/proc/self/cgroup");  // lines have the form "number:controllers:group"
   int cores = no_core_quota;
   for (std::string line; std::getline(groups, line);) {
     std::istringstream parts(line);

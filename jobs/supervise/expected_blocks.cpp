@@ -8,7 +8,7 @@ namespace {
 
 /// Returns the number of blocks in one start of a program.
 std::optional<std::uint64_t> blocks_of(const Workload& workload) {
-  constexpr int most_steps = 1'000'000;  // that a progress line is worth looking at
+  constexpr int most_steps = 1'000'000;  // steps beyond which a progress line would cost too much
   constexpr std::int64_t most_blocks = std::int64_t{1} << 31;
   std::uint64_t blocks = 0;
   ProgramCursor cursor(workload);
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> expected_blocks(const Scenario& scenario) {
       const std::optional<std::uint64_t> blocks = blocks_of(tenant.workload);
       if (!blocks) return {};
       sum += *blocks * tenant.arrivals.size();
-    } catch (const UserError&) {  // of a size; told by who launches it
+    } catch (const UserError&) {  // error in a size, which the launch will report
       return {};
     }
   }

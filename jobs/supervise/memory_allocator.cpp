@@ -1,8 +1,7 @@
-/// Where the program's memory comes from: jemalloc, in 2 MiB pages of the host where it has them.
+/// Memory allocator of the program: jemalloc, in 2 MiB pages of this computer if it has them.
 ///
-/// A window goes once through the state of all components; in 4 KiB pages that is more pages than
-/// a core's TLB knows.  Memory is kept until the program ends: giving parts of a page back would
-/// break it up.
+/// A window goes once through the state of all components; in 4 KiB pages that exceeds the TLB of a
+/// core.  Memory is kept until the program ends: returning parts of a page would break it up.
 
 #include "jobs/supervise/memory_allocator.hpp"
 
@@ -18,7 +17,7 @@ extern "C" [[gnu::weak]] int mallctl(const char* name, void* old, std::size_t* o
 namespace lockstep {
 
 void return_freed_memory() {
-  constexpr const char* all_arenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
+  constexpr const char* all_arenas = "arena.4096.purge";  // value of MALLCTL_ARENAS_ALL
   if (mallctl != nullptr) mallctl(all_arenas, nullptr, nullptr, nullptr, 0);
 }
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t number_in(const path& file, std::uint64_t otherwise) {
   std::ifstream in(file);
   std::uint64_t value = 0;
-  return in >> value ? value : otherwise;  // "max": no number
+  return in >> value ? value : otherwise;  // "max" is no number
 }
 
 std::uint64_t available() {
@@ -35,7 +35,7 @@ std::uint64_t left_of(std::uint64_t limit, std::uint64_t used) {
 
 std::uint64_t memory_left() {
   std::uint64_t least = available();
-  std::ifstream groups("/proc/self/cgroup");  // lines "number:controllers:group"
+  std::ifstream groups("/proc/self/cgroup");  // lines have the form "number:controllers:group"
   for (std::string line; std::getline(groups, line);) {
     const std::size_t colon = line.find("::/");
     if (colon == std::string::npos) continue;

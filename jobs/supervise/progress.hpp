@@ -16,8 +16,8 @@ class Rate {
  public:
   explicit Rate(std::uint64_t count) : count_(count) {}
   void look(std::uint64_t count, double seconds);
-  /// Looks at a count that stands still between bursts.  A look that finds no change counts
-  /// as none; the next one covers the time since the last change.
+  /// Takes a look at a count that stands still between bursts.  A look without a change does not
+  /// count; the next one covers the time since the last change.
   void look_at_burst(std::uint64_t count, double seconds) {
     if (count != count_) look(count, seconds);
   }
@@ -32,17 +32,17 @@ class Rate {
 /// `parts`, as many as fit in `columns`, the first in any case.
 std::string fitted(const std::vector<std::string>& parts, std::size_t columns);
 
-/// Shows how far a run has come: one live line on a terminal, a line a minute in a batch log.
+/// Shows the progress of a run: one live line on a terminal, a line a minute in a batch log.
 class ProgressLine {
  public:
-  /// `recorder`: where the counts stand; null on ranks without it.  `blocks`: of all programs, if
-  /// known.
+  /// Makes the line.  `recorder`: source of the counts; nullptr on ranks without it.  `blocks`:
+  /// number of all programs' blocks, if known.
   ProgressLine(bool quiet, const StatisticsRecorder* recorder, std::optional<std::uint64_t> blocks);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void progress(const ProgressReport& report);
-  /// A line that stays, also of a quiet run.
+  /// Prints a line that the progress line does not overwrite, even in a quiet run.
   void note(const std::string& text) const;
 
  private:

@@ -46,16 +46,16 @@ void hear_for_ever() {
   }
 }
 
-/// Returns whether the program simulates: then it ends in order after a signal, whenever that
-/// comes.
+/// Returns whether the command simulates: then the program ends in order after a signal at any
+/// time.
 bool simulates(const char* command) {
   for (const char* name : {"run", "compare", "sweep"})
     if (std::strcmp(command, name) == 0) return true;
   return false;
 }
 
-/// Called by the loader before the constructors of all libraries.  Signals wait from here on, also
-/// in all threads that anybody starts.
+/// Called by the loader before the constructors of all libraries.  From here on signals wait, in
+/// all later threads too.
 void hold_signals(int count, char** words, char**) {
   if (count < 2 || !simulates(words[1])) return;
   const sigset_t set = heard();

@@ -16,14 +16,14 @@ namespace lockstep {
 struct Signals {
   /// Begins to take them if `command` simulates.
   static void listen(const char* command);
-  /// Leaves signals to another program, which is about to take the place of this one.
+  /// Leaves signals to another program, which will replace this one.
   static void leave_to_others();
 
   /// Returns the exit status of the process after the signal to end that came first; exit_done if
   /// none came.
   static int status();
   static bool ask_for_checkpoint();
-  /// A checkpoint has been written: all requests for one until now are served.
+  /// Notes that a checkpoint has been written, which serves all requests so far.
   static void serve_checkpoint();
 };
 

@@ -10,22 +10,22 @@
 
 namespace lockstep {
 
-/// Shows how far a run has come, writes checkpoints when the clock or a signal asks for one, and
-/// leaves the run, with a checkpoint, when a signal asks for that.
+/// Shows the progress of a run, writes checkpoints when the clock or a signal asks for one, and
+/// leaves the run with a checkpoint when a signal asks for it.
 ///
-/// A run that is asked for one checkpoint after the other goes on nevertheless: between two it
-/// simulates for as long as the last one took.
+/// A run makes progress even if checkpoints are requested continuously: between two it simulates
+/// for as long as the last one took.
 class Supervisor final : public RunControl {
  public:
-  /// `checkpoints` may be null: then there are none, and who ends the run loses what is not in its
-  /// output.  `every`: seconds of wall time; 0: none by the clock.
+  /// Makes a supervisor.  `checkpoints`: nullptr if there are none; a run that ends early then
+  /// loses everything outside its output.  `every`: seconds of wall time; 0: none by the clock.
   Supervisor(Engine& engine, ProgressLine& line, Checkpoints* checkpoints, double every);
 
   void progress(const ProgressReport& report) override { line_.progress(report); }
   unsigned requests() override;
   bool agreed(unsigned bits) override;
 
-  /// Returns the exit status of a run that was asked to end; the same on all ranks.
+  /// Returns the exit status of a run that was asked to end; it is equal on all ranks.
   int status() const;
 
  private:
@@ -38,8 +38,8 @@ class Supervisor final : public RunControl {
   ProgressLine& line_;
   Checkpoints* const checkpoints_;
   const Clock::duration every_;
-  Clock::time_point due_;         ///< the next by the clock
-  Clock::time_point not_before_;  ///< of any
+  Clock::time_point due_;         ///< time of the next checkpoint by the clock
+  Clock::time_point not_before_;  ///< earliest time of any checkpoint
   unsigned agreed_ = 0;
 };
 

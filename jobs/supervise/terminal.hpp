@@ -12,7 +12,7 @@ class Terminal {
   explicit Terminal(std::FILE* stream);
 
   bool is_one() const { return is_one_; }
-  /// Returns how many characters a line of the terminal has; asked anew each time, since windows
+  /// Returns the number of characters in a line of the terminal, asked each time, since windows
   /// change their size.
   std::size_t columns() const;
   /// Returns how many lines the terminal has.
@@ -20,7 +20,7 @@ class Terminal {
   /// Returns the text in bold on a terminal, unless the environment variable NO_COLOR says
   /// otherwise (no-color.org).
   std::string bold(const std::string& text) const;
-  /// Takes what stands right of here, or below, away; "" in a file.
+  /// Returns the text that clears everything right of the cursor; "" in a file.
   const char* clear_rest() const { return is_one_ ? "\033[K" : ""; }
   const char* clear_below() const { return is_one_ ? "\033[J" : ""; }
   /// Takes what stands in the line away; "" in a file.

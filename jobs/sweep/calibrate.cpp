@@ -1,9 +1,9 @@
-/// `lockstep calibrate`: what of a GPU's configuration to change so that it measures what a real
-/// one does.
+/// `lockstep calibrate`: finds changes to a GPU's configuration with which it measures like a real
+/// GPU.
 ///
-/// The runs and what they are compared with are those of the validation: calibrate.py beside its
-/// rows.yaml, which takes the place of this process.  It is looked for in the sources that the
-/// program was built from, not in the current folder, where anybody may have put one.
+/// The runs and reference values are those of the validation: calibrate.py beside its rows.yaml
+/// replaces this process.  It is searched in the sources from which the program was built, and not
+/// in the current folder, where anybody may have put one.
 #include <unistd.h>
 
 #include <cerrno>

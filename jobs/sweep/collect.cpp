@@ -1,4 +1,4 @@
-/// `lockstep collect`: what the runs of a sweep have counted, in one HDF5 file.
+/// `lockstep collect`: the counts of a sweep's runs in one HDF5 file.
 ///
 ///     /points/name, /points/status      [P] of each point: done, or missing
 ///     /parameters/<key>                 [P] what it set: numbers if all are, else texts; dimension
@@ -8,7 +8,7 @@
 ///     /final/stats/<kind>/<counter>     [P, ...] summed over the instances of the kind
 ///     /metrics/<name>                   [P] of `compare`
 ///
-/// What a point does not have is 0 (numbers) or "" (texts) there, or NaN (reals).
+/// Missing values of a point are 0 (numbers), "" (texts) or NaN (reals).
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -37,7 +37,7 @@ constexpr const char* file_type = "lockstep sweep";
 /// A row of numbers per point.
 struct Column {
   h5::Shape row;
-  std::vector<std::uint64_t> values;  ///< or the bits of reals
+  std::vector<std::uint64_t> values;  ///< integers, or the bits of reals
   bool is_real = false;
   std::string unit, description;
 };
@@ -118,7 +118,8 @@ class Collection {
     if (!scales.empty()) file.attach_scales(scaled);
   }
 
-  /// Returns the place for the row of a point; null if it does not fit the others'.
+  /// Returns the place for the row of a point; nullptr if its shape differs from the shape of other
+  /// points.
   std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
     const auto [found, is_new] = columns_.try_emplace(where, as);
     Column& column = found->second;
@@ -161,7 +162,7 @@ class Collection {
       const std::vector<std::uint64_t> counted = file.words(object.path, 0, shape[0]);
       if (counted.empty()) continue;
       Column as{{shape.begin() + 1, shape.end()}, {}, false, "", ""};
-      // A counter's facts are the same in every file: the first one tells them.
+      // A counter's facts are equal in every file; those of the first are used.
       if (const auto known = columns_.find(object.path); known != columns_.end()) {
         as.is_real = known->second.is_real;
       } else {
@@ -244,7 +245,7 @@ class Collection {
   const Sweep& sweep_;
   std::vector<std::string> names_, statuses_;
   std::map<std::string, Column> columns_;
-  std::map<std::string, std::vector<std::vector<std::string>>> texts_;  ///< by path and point
+  std::map<std::string, std::vector<std::vector<std::string>>> texts_;  ///< texts by path and point
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string text_attribute(const std::string& file, const std::string& object,
   try {
     return h5::File::open_to_read(file).text_attribute(object, name);
   } catch (const UserError&) {
-    return "";  // it is run anew
+    return "";  // without the attribute the point is run again
   }
 }
 
@@ -94,7 +94,7 @@ std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point,
   }
   words.push_back("--output");
   words.push_back(sweep.path(point, sweep.command == "run" ? ".h5" : ""));
-  words.push_back("--overwrite");  // what a point has written before is its own
+  words.push_back("--overwrite");  // earlier files of a point are its own
   if (sweep.command == "compare") {
     words.push_back("--alone-folder");
     words.push_back(sweep.folder + "/alone");

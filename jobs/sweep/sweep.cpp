@@ -1,4 +1,5 @@
-/// `lockstep sweep`: the runs of a sweep, some at a time on this computer or as a Slurm job array.
+/// `lockstep sweep`: the runs of a sweep, several at a time on this computer or as a Slurm job
+/// array.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -32,8 +33,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// The log of a point, and with it the point: whoever holds it runs it.  A run holds the log that
-/// its output goes to, however the sweep ends that began it.
+/// The log of a point, which serves as a lock: the process that holds it runs the point.  A run
+/// holds its log even if the sweep that began it ends.
 class PointLog {
  public:
   explicit PointLog(const std::string& path)
@@ -76,7 +77,7 @@ void make_folder(const Sweep& sweep) {
     throw UserError(sweep.folder, "is no folder that can be written to", "choose another `output`");
 }
 
-/// Runs points side by side, and tells how far they have come.
+/// Runs points side by side, and shows their progress.
 class Pool {
  public:
   Pool(const Sweep& sweep, unsigned jobs, bool quiet)
@@ -88,7 +89,7 @@ class Pool {
     while (!left.empty() && Signals::status() == exit_done) {
       for (const SweepPoint* const point : left)
         if (!settle(*point)) elsewhere.push_back(point);
-      // Points that another sweep runs are looked at once more when all else is done.
+      // Points that another sweep runs are checked once more after everything else.
       left = std::exchange(elsewhere, {});
       if (!left.empty()) wait_a_moment();
     }
@@ -97,7 +98,7 @@ class Pool {
   }
 
  private:
-  /// Begins the work on a point. Returns false if another sweep does it.
+  /// Begins the work on a point. Returns false if another sweep is working on it.
   bool settle(const SweepPoint& point) {
     while (running_.size() >= jobs_ && Signals::status() == exit_done) wait_for_one();
     if (Signals::status() != exit_done) return true;
@@ -118,7 +119,7 @@ class Pool {
     const pid_t sweep = getpid(), child = fork();
     if (child < 0) throw UserError("", "no further process can be started", "use fewer --jobs");
     if (child == 0) {
-      // A run whose sweep is killed leaves a checkpoint, and the next sweep goes on.
+      // A run whose sweep is killed leaves a checkpoint, from which the next sweep resumes.
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != sweep) _exit(exit_terminated);
       log.become(command_of(sweep_, point, state));
@@ -196,7 +197,7 @@ class Pool {
   std::map<pid_t, const SweepPoint*> running_;
   std::size_t done_ = 0, skipped_ = 0;
   std::size_t replaced_ = 0;         ///< outputs of another program, scenario or data
-  std::vector<std::string> failed_;  ///< a line for each
+  std::vector<std::string> failed_;  ///< a line for each failed point
   bool told_ = false;
 };
 

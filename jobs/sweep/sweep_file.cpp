@@ -15,7 +15,7 @@ std::vector<Node> values_of(const Node& node) {
   return node.is_sequence() ? node.items() : std::vector<Node>{node};
 }
 
-/// Multiplies each of `points` with each of `choices`.
+/// Combines each of `points` with each of `choices`.
 void multiply(std::vector<Parameters>& points, const std::vector<Parameters>& choices) {
   std::vector<Parameters> product;
   for (const Parameters& point : points) {
@@ -54,8 +54,8 @@ std::vector<Parameters> read_combinations(const Node& root) {
   return points;
 }
 
-/// Returns a name such as "two_tenants-count=4-seed=1", in characters of file names, with the last
-/// word of each key.
+/// Returns a name such as "two_tenants-count=4-seed=1", with the last word of each key, in
+/// characters allowed in file names.
 std::string name_of(const std::string& scenario, const Parameters& parameters) {
   std::string name = std::filesystem::path(scenario).stem().string();
   for (const auto& [key, value] : parameters) {

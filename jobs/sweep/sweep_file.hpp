@@ -8,7 +8,7 @@ namespace lockstep {
 
 /// A run of a sweep.
 struct SweepPoint {
-  std::string name;      ///< of its files, without folder and ending
+  std::string name;      ///< name of the point's files, without folder and ending
   std::string scenario;  ///< file
   /// Settings of the point, in the order of the sweep's file: key and value.
   std::vector<std::pair<std::string, std::string>> parameters;
@@ -37,7 +37,8 @@ struct Sweep {
   }
 };
 
-/// Reads a sweep. Throws UserError for an unknown key, no points, or two with one name.
+/// Reads a sweep. Throws UserError for an unknown key, for no points, or for two points with one
+/// name.
 Sweep read_sweep(const std::string& file);
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
-/// Decides, epoch by epoch, for policies whose parts stand in many components.
+/// The coordinator: it decides, epoch by epoch, for policies with parts in many components.
 ///
-/// Reports of t = k * period arrive together, one latency after t; then it decides and tells all,
-/// who apply the decision when it arrives: for all at the same time, since the links to all have
-/// one latency.  It is in the machine only if a selected policy has a controller.
+/// Reports of t = k * period arrive together, one latency after t.  The coordinator then decides
+/// and tells all parts, which apply the decision when it arrives: at the same time, since all links
+/// have one latency.  The machine has a coordinator only if a selected policy has a controller.
 /// Source: memory-interference.md, section 2 (central ranking of ATLAS and TCM).
 ///
 /// Simplified: messages of epochs take no bandwidth of the network.
@@ -37,7 +37,7 @@ class Coordinator final : public Component {
     EpochTopic topic;
     std::unique_ptr<EpochController> decides;
   };
-  /// `to_all`: to every component that is told, all of one latency.
+  /// `to_all`: links to every component that gets decisions, all of one latency.
   Coordinator(std::vector<Controller> controllers, std::vector<Link> to_all);
 
   Time next_activity() const override;
@@ -48,7 +48,7 @@ class Coordinator final : public Component {
  private:
   struct Topic {
     Controller controller;
-    Time due = Time::never();  ///< of the decision on the reports so far
+    Time due = Time::never();  ///< time of the decision on the reports so far
     std::uint64_t epoch = 0;
   };
   void take(const MessageHeader& message);

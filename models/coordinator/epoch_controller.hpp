@@ -11,28 +11,28 @@
 
 namespace lockstep {
 
-/// Decides for all parts of one policy; stands in the coordinator.
+/// Controller in the coordinator, which decides for all parts of one policy.
 ///
-/// Contract: depend on nothing but the arguments and what serialize keeps.  Reports of an epoch
-/// come in one order at any layout; an epoch without reports is not decided.
+/// Contract: decisions depend only on the arguments and on the state in serialize.  Reports of an
+/// epoch come in one order at any layout; an epoch without reports is not decided.
 class EpochController {
  public:
   virtual ~EpochController() = default;
 
-  /// Epoch length: any positive time, even shorter than a round trip to all members.
+  /// Returns the epoch length: any positive time, even shorter than a round trip to all members.
   virtual Time period() const = 0;
   /// Adds the counts of one of the policy's parts in an epoch.
   virtual void add(std::span<const std::uint64_t> increments) = 0;
-  /// Appends the values that all parts are told, if there are any. `epoch` is the k of the reports.
+  /// Appends the values for all parts, if there are any. `epoch`: the k of the reports.
   virtual void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) = 0;
   virtual void serialize(Archive&) {}
 };
 
 /// Setup of a controller.
 struct EpochControllerSetup {
-  PolicyChoice choice;  ///< the policies' name and parameters
+  PolicyChoice choice;  ///< name and parameters of the policy
   std::size_t tenants = 0;
-  Time cycle;  ///< period of the clock in which those parameters count
+  Time cycle;  ///< clock period in which the parameters count
 };
 
 /// Factory of a policy's controller. A policy has one if its parts follow counts of the whole

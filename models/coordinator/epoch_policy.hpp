@@ -1,9 +1,9 @@
-/// Policies that are told values at a fixed period of simulated time: thresholds, ranks, tokens.
+/// Policies that get values at a fixed period of simulated time: thresholds, ranks, tokens.
 ///
-/// The parts of such a policy stand in many components, and none of them sees what the others
-/// count.  At every t = k * period whoever has something to report sends increments to the
-/// coordinator, which decides; all apply the decision at one later time, t plus the latency of the
-/// links to the coordinator and back.  So what a policy does depends on simulated time alone.
+/// Such a policy has parts in many components, and no part sees the counts of the others.  At every
+/// t = k * period the parts send increments to the coordinator, which decides; all apply the
+/// decision at one later time, t plus the latency of the links to the coordinator and back.  So a
+/// policy's actions depend on simulated time alone.
 /// Sources: memory-interference.md, sections 2.3 and 2.4 (ranks of ATLAS and TCM), 3.3.2 (dynamic
 /// threshold of MeDiC), 5.3.3 (tokens of MASK).
 #pragma once
@@ -27,14 +27,14 @@ class EpochPolicy {
  public:
   virtual ~EpochPolicy() = default;
 
-  /// Counters of the policy for the output, with the schema that its registry row names; empty if
-  /// it has none.
+  /// Returns counters of the policy, with the schema that its registry row names; empty without
+  /// counters.
   virtual StatisticsView statistics() const { return {}; }
-  /// Whether there is anything to report since the last time.
+  /// Returns whether there is anything to report since the last report.
   virtual bool has_report() const { return false; }
-  /// Appends increments, which begin anew; called only when there are some.
+  /// Appends increments and starts them from zero; called only when there are some.
   virtual void report(std::vector<std::uint64_t>& /*increments*/) {}
-  /// A decision takes effect, of this policy's controller or of another's.
+  /// Applies a decision of this policy's controller or of another's.
   virtual void on_epoch(EpochTopic, std::span<const std::uint64_t> /*values*/, Time /*now*/) {}
 };
 

@@ -13,12 +13,12 @@ namespace lockstep {
 /// Decision of the coordinator on each tenant.
 struct MaskDecision {
   static constexpr std::size_t words = 3;
-  static constexpr std::uint32_t usual_turns = 500;  ///< of all tenants together, requests
+  static constexpr std::uint32_t usual_turns = 500;  ///< turns of all tenants together, in requests
   static constexpr std::uint64_t all_warps = ~std::uint64_t{0};
 
   std::uint64_t first_without = all_warps;  ///< warps before this one, in order_of, have tokens
   std::uint64_t tokens = 0;
-  std::uint64_t turn = 0;  ///< requests
+  std::uint64_t turn = 0;  ///< length of the tenant's turn, in requests
 
   static MaskDecision of(std::span<const std::uint64_t> values, std::size_t tenant) {
     return {values[tenant * words], values[tenant * words + 1], values[tenant * words + 2]};

@@ -27,7 +27,7 @@ void PolicyEpochs::find_limit() {
   for (const Part& part : parts_) limit_ = std::min(limit_, part.boundary);
 }
 
-/// Counts from `now` on belong to the epoch that ends after it.
+/// Counts from `now` on belong to the next epoch.
 void PolicyEpochs::pass_boundaries(Time now) {
   for (Part& part : parts_)
     if (part.boundary <= now)

@@ -1,7 +1,7 @@
-/// The policies of one component, and their way to the coordinator and back.
+/// Policies of one component, and their way to the coordinator and back.
 ///
-/// A component that has a coordinator asks next() when a report or a decision is due, calls run()
-/// then, before its own activity at that time, and before() ahead of any other activity.
+/// A component with a coordinator calls next() for the time of the next report or decision, run()
+/// at that time before its own activity, and before() ahead of any other activity.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ class PolicyEpochs {
   PolicyEpochs(Link to_coordinator, const Periods& periods)
       : to_coordinator_(to_coordinator), periods_(periods) {}
 
-  /// A policy that is told decisions, and reports under its topic.
+  /// Adds a policy that gets decisions, and reports under its topic.
   void add(EpochTopic topic, EpochPolicy& policy);
 
   bool idle() const { return parts_.empty(); }
   /// Returns the earliest report or decision that is due.
   Time next() const { return limit_ == Time::never() ? limit_ : first_due(); }
-  /// Returns the earliest report or decision if it is due by `own`, and otherwise any time after
-  /// that: no policy is asked.
+  /// Returns the earliest report or decision if it is due by `own`, and otherwise any later time,
+  /// without asking a policy.
   Time next(Time own) const { return own < limit_ ? Time::never() : next(); }
   /// Returns the time before which an uninterrupted piece of work must end: the next report or
   /// decision may be due then.
@@ -41,11 +41,11 @@ class PolicyEpochs {
   void before(Time now) {
     if (now >= limit_) pass_boundaries(now);
   }
-  /// A decision, which takes effect at its arrival.
+  /// Takes a decision, which takes effect at its arrival.
   void take(const MessageHeader& message);
   /// Applies a decision at once, for a component that takes a message when its time has come.
   void apply(const MessageHeader& message) const;
-  /// Lets decisions take effect at next(), then reports leave. Returns whether there was a
+  /// Applies decisions that are due at next(), then sends reports. Returns whether there was a
   /// decision.
   bool run(Time now, Outbox& outbox);
 
@@ -55,7 +55,7 @@ class PolicyEpochs {
   struct Part {
     EpochTopic topic;
     EpochPolicy* policy;
-    Time boundary;  ///< end of the epoch that it counts for; never() if no controller takes reports
+    Time boundary;  ///< end of the current epoch; never() if no controller takes reports
   };
   struct Decision {
     Time at;
@@ -76,8 +76,8 @@ class PolicyEpochs {
   Link to_coordinator_;
   Periods periods_{};
   std::vector<Part> parts_;
-  std::deque<Decision> decisions_;  ///< in order of time
-  Time limit_ = Time::never();      ///< of decisions and boundaries the first
+  std::deque<Decision> decisions_;  ///< decisions in order of time
+  Time limit_ = Time::never();      ///< earliest of the decisions and boundaries
 };
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
-/// The part of a memory policy that stands in every SM.
+/// The part of a memory policy in every SM.
 ///
-/// It marks each request of a warp that leaves for the memory, and hears each answer: who asked and
-/// which sectors the L2 had.  A policy that needs one names it in its registry row; where no
-/// selected policy does, an SM asks nobody.
+/// This part marks each request of a warp to memory, and gets each answer with its requester and
+/// the sectors that the L2 had.  A policy names its SM part in its registry row; without such a
+/// policy an SM calls none.
 /// Source: memory-interference.md, sections 7.2 (state beside the warps) and 7.3.
 #pragma once
 
@@ -24,12 +24,12 @@ class SmSide : public EpochPolicy {
  public:
   static constexpr unsigned pc_bits = 11;
 
-  /// A request of a warp leaves: sets request.marks.
+  /// Sets the marks of a warp's request that is about to leave.
   virtual void mark(MemoryRequest& request, Time now) = 0;
-  /// Takes the answer to a marked request; with flag_past_l2 the request did not look the L2 up.
-  /// `pc`: of the instruction, of which pc_bits come back.
+  /// Takes the answer to a marked request; with flag_past_l2 the request bypassed the L2. `pc`:
+  /// that of the instruction, of which pc_bits come back.
   virtual void on_answer(const MemoryResponse& /*answer*/, std::uint32_t /*pc*/, Time /*now*/) {}
-  /// A translation has come for which warps waited, a bit each.
+  /// Notes a translation for which warps waited.  `warps`: their mask.
   virtual void on_translation(TenantId, std::uint64_t /*warps*/, Time /*now*/) {}
   /// A grid begins on this SM.
   virtual void on_grid(TenantId) {}
@@ -38,19 +38,19 @@ class SmSide : public EpochPolicy {
 
 /// Setup of the side of one SM.
 struct SmSideSetup {
-  PolicyChoice choice;  ///< the policy's name and parameters
-  Time cycle;           ///< period of the clock in which those parameters count
+  PolicyChoice choice;  ///< name and parameters of the policy
+  Time cycle;           ///< clock period in which the parameters count
   std::uint32_t sm = 0;
-  std::uint32_t warps = 0;  ///< slots of the SM
+  std::uint32_t warps = 0;  ///< warp slots of the SM
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;
 
-  /// Returns random numbers that no other component, policy or purpose of it draws.
+  /// Returns random numbers that are used by no other component, policy or purpose.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
 };
 
-/// How the sides of the policies under one name are made, if they have any.
+/// Factory of the sides of the policies under one name, if they have any.
 struct SmSideFactory {
   std::unique_ptr<SmSide> (*make)(const SmSideSetup&) = nullptr;
   /// Schema of the sides' own counters, if they have any: a kind of statistics, of its plug point

@@ -10,8 +10,8 @@ namespace lockstep {
 
 /// A line that a core asks its memory for, or writes.
 struct CpuAccess {
-  std::int64_t instruction = 0;  ///< the one that misses, or for which a line leaves the cache
-  std::uint64_t offset = 0;      ///< of the line in the tenant's memory
+  std::int64_t instruction = 0;  ///< instruction that misses, or for which a line leaves the cache
+  std::uint64_t offset = 0;      ///< offset of the line in the tenant's memory
   bool write = false;
 
   template <class Archive>
@@ -20,7 +20,7 @@ struct CpuAccess {
   }
 };
 
-/// The accesses of a tenant's program, one after the other, in the order of its instructions.
+/// Accesses of a tenant's program, one after the other, in the order of its instructions.
 class AccessStream {
  public:
   virtual ~AccessStream() = default;

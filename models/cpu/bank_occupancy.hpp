@@ -12,7 +12,7 @@ class BankOccupancy {
  public:
   explicit BankOccupancy(std::uint32_t banks) : reads_(banks) {}
 
-  /// A read of a bank was sent, or answered; cycles never decrease.
+  /// Notes that a read was sent to a bank, or answered; cycles never decrease.
   void sent(std::uint32_t bank, std::int64_t cycle, CoreStatistics& statistics) {
     count(cycle, statistics);
     busy_ += reads_[bank]++ == 0;
@@ -36,8 +36,8 @@ class BankOccupancy {
     statistics.bank_cycles += cycles * busy_;
   }
 
-  std::vector<std::uint32_t> reads_;  ///< unanswered reads, by bank
-  std::uint32_t busy_ = 0;            ///< banks with unanswered reads
+  std::vector<std::uint32_t> reads_;  ///< unanswered reads of each bank
+  std::uint32_t busy_ = 0;            ///< number of banks with unanswered reads
   std::int64_t counted_ = 0;          ///< cycle up to which bank_cycles has been counted
 };
 

@@ -1,10 +1,11 @@
-/// The part of GPU memory that belongs to a tenant on a CPU core, and how its lines lie in DRAM.
+/// The part of GPU memory that belongs to a tenant on a CPU core, and the layout of its lines in
+/// DRAM.
 ///
-/// It begins and ends with a stripe of DRAM rows, so that it has the same rows in every bank of
-/// every channel.
+/// The part begins and ends with a stripe of DRAM rows, so that it has the same rows in every bank
+/// of every channel.
 ///
-/// Simplified: the tenant's pages lie one behind the other, as if its operating system had reserved
-/// them; the CPU's own translation is not simulated.
+/// Simplified: the tenant's pages are contiguous, as if its operating system had reserved them; the
+/// CPU's own translation is not simulated.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class CoreMemory {
 
   struct Place {
     PartitionId partition;
-    std::uint32_t bank = 0;  ///< among those of all channels
+    std::uint32_t bank = 0;  ///< number among the banks of all channels
     template <class Archive>
     void serialize(Archive& archive) {
       archive(partition, bank);
@@ -44,7 +45,7 @@ class CoreMemory {
     return mapping_.partitions() * layout_.channels() * layout_.banks();
   }
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
-  /// Rows of each bank that are the tenant's.
+  /// Returns the number of rows of each bank that belong to the tenant.
   std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
   /// Returns the offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {

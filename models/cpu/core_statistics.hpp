@@ -12,9 +12,9 @@ struct CoreStatistics {
   static auto schema() {
     using S = CoreStatistics;
     return statistics<S>()
-        .counter("instructions", &S::instructions, "instructions", "retired")
-        .counter("reads", &S::reads, "lines", "lines asked for")
-        .counter("writes", &S::writes, "lines", "written")
+        .counter("instructions", &S::instructions, "instructions", "instructions that retired")
+        .counter("reads", &S::reads, "lines", "lines that were read")
+        .counter("writes", &S::writes, "lines", "lines that were written")
         .counter("read_cycles", &S::read_cycles, "cycles",
                  "cycles of the core, from sending a read to its answer, summed")
         .counter("outstanding_cycles", &S::outstanding_cycles, "cycles",

@@ -97,7 +97,7 @@ void CpuCore::take_answer(const MessageHeader& message, Outbox& outbox) {
   free_.push_back(answer.tag);
 }
 
-/// A credit: who waited for it enters now.
+/// Returns a credit: an access that waited for it enters now.
 void CpuCore::give_back(PartitionId partition, std::int64_t slot) {
   if (next_ && used(partition) == credits_ && next_place_.partition == partition)
     window_.hold(next_->instruction, slot);
@@ -170,7 +170,7 @@ void CpuCore::count_instructions(Time now) {
   const auto retired = static_cast<std::uint64_t>(
       window_.retired(clock_.cycle_at_or_before(now).count() * width_, next_instruction()));
   const std::uint64_t counted = statistics_.instructions.value();
-  // A window that is held up says that the last ones before retire later.
+  // Instructions are counted once, even if a later miss delays the retirement of counted ones.
   if (retired > counted) statistics_.instructions += retired - counted;
 }
 

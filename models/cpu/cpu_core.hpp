@@ -19,14 +19,14 @@
 
 namespace lockstep {
 
-/// A CPU core with its caches and the tenant that it runs, as the DRAM controllers see it: lines
-/// that it reads, and waits for, and lines that it writes.
+/// A CPU core with its caches and its tenant, as the DRAM controllers see it: lines that it reads
+/// and waits for, and lines that it writes.
 ///
-/// An out-of-order core takes instructions into its window; one that misses the caches asks a
-/// controller for its line as it enters, and holds the window up when it is the oldest and has no
-/// data yet.  Lines that leave the caches are written; nothing waits for that.  Who finds all
-/// credits of a controller in use does not enter until one comes back.  It jumps from access to
-/// access: what lies between costs nothing.
+/// An out-of-order core takes instructions into its window.  An instruction that misses the caches
+/// requests its line from a controller as it enters, and holds up the window when it is the oldest
+/// and has no data yet.  Lines that leave the caches are written, and nothing waits for these
+/// writes.  An access that finds all credits of a controller in use does not enter until one comes
+/// back.  The simulation advances from access to access: instructions in between cost nothing.
 /// Source: 004, section 5.3.5 and Table 5.2; memory-interference.md, sections 4.4 and 4.5.
 ///
 /// Simplified: caches are not simulated; misses are generated (ProfileStream) or traced
@@ -35,13 +35,13 @@ class CpuCore final : public Component {
  public:
   struct Setup {
     CpuParameters parameters;
-    std::uint32_t index = 0;  ///< among the cores
+    std::uint32_t index = 0;  ///< number among the cores
     TenantId tenant;
     CoreMemory memory;
     std::unique_ptr<AccessStream> stream;
     Time arrival;
-    std::uint64_t measured = 0;  ///< instructions after which it has been measured; 0: never
-    bool check = false;          ///< compare read bytes with written ones
+    std::uint64_t measured = 0;  ///< instructions after which the core has been measured; 0: never
+    bool check = false;          ///< true: read bytes are compared with written ones
     Link to_host;
     std::vector<Link> to_partitions;
   };
@@ -55,10 +55,10 @@ class CpuCore final : public Component {
   std::string waiting_for() const override;
 
  private:
-  /// A read that is not answered, by its tag.
+  /// An unanswered read, by its tag.
   struct Read {
     std::uint64_t offset = 0;
-    std::int64_t sent = 0;  ///< cycle
+    std::int64_t sent = 0;  ///< cycle in which the read was sent
     CoreMemory::Place place;
     std::uint32_t miss = 0, version = 0;
     template <class Archive>
@@ -82,7 +82,8 @@ class CpuCore final : public Component {
   MemoryRequest request_for(const CpuAccess& access) const;
   void report(Outbox& outbox);
   void count_instructions(Time now);
-  /// Returns the first instruction that has not entered and may miss, or that there is none of.
+  /// Returns the first instruction that has not entered and may miss, or a value beyond all
+  /// instructions.
   std::int64_t next_instruction() const { return next_ ? next_->instruction : end_; }
   std::uint32_t& used(PartitionId partition) { return used_[partition.value()]; }
 
@@ -97,21 +98,21 @@ class CpuCore final : public Component {
 
   CoreStatistics statistics_;
   const std::unique_ptr<AccessStream> stream_;
-  std::optional<CpuAccess> next_;  ///< has not entered
+  std::optional<CpuAccess> next_;  ///< next access, which has not entered the window
   CoreMemory::Place next_place_;
-  std::int64_t end_ = 0;  ///< behind the last access that has entered
+  std::int64_t end_ = 0;  ///< instruction behind the last access that has entered
   InstructionWindow window_;
   BankOccupancy occupancy_;
   LineContents contents_;
-  std::vector<Read> reads_;          ///< by tag
-  std::vector<std::uint32_t> free_;  ///< tags
-  std::vector<std::uint32_t> used_;  ///< credits of each controller
+  std::vector<Read> reads_;          ///< unanswered reads, by tag
+  std::vector<std::uint32_t> free_;  ///< free tags
+  std::vector<std::uint32_t> used_;  ///< credits used at each controller
   std::uint32_t unanswered_ = 0;
   std::uint64_t compared_ = 0;
   bool measured_ = false, mistaken_ = false, stopped_ = false;
-  std::int64_t entry_ = InstructionWindow::unknown;    ///< slot in which `next_` enters
-  std::int64_t measure_ = InstructionWindow::unknown;  ///< slot in which the measured instructions
-                                                       ///< end
+  std::int64_t entry_ = InstructionWindow::unknown;  ///< slot in which `next_` enters
+  /// Slot in which the measured instructions end.
+  std::int64_t measure_ = InstructionWindow::unknown;
   Time wake_ = Time::never();
 };
 

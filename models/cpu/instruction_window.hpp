@@ -1,10 +1,10 @@
-/// The window of an out-of-order core, as far as misses show it: instructions enter in order,
-/// `width` in a cycle, at most `window` of them are in flight, and they retire in order; one that
+/// The window of an out-of-order core, as far as misses show it.  Instructions enter in order,
+/// `width` in a cycle; at most `window` of them are in flight; they retire in order, and one that
 /// misses retires when its data are there.
 ///
 /// Time is counted in slots, `width` of them in a cycle: in a slot one instruction enters and one
-/// retires.  Between misses every instruction enters a slot after the one before, so that a single
-/// number, how far the window lags behind instruction n entering in slot n, says when each does.
+/// retires.  Between misses every instruction enters one slot after the one before.  So a single
+/// number, the lag behind instruction n entering in slot n, gives the slot of each.
 /// Source: memory-interference.md, sections 4.4 and 4.5 (AMB-27).
 ///
 /// Simplified: an instruction that does not miss takes one slot. No branch is mispredicted. An
@@ -28,7 +28,7 @@ class InstructionWindow {
   void start(std::int64_t slot) { lag_ = slot; }
 
   /// Returns the slot in which the instruction can enter; `unknown` while an earlier one that must
-  /// retire first has no data. Instructions are asked for in order.
+  /// retire first has no data. Calls are in the order of instructions.
   std::int64_t entry(std::int64_t instruction) {
     while (!misses_.empty() && misses_.front().instruction + window_ <= instruction) {
       const Miss& oldest = misses_.front();
@@ -40,12 +40,12 @@ class InstructionWindow {
     }
     return instruction + lag_;
   }
-  /// The instruction enters in `slot`, not before entry(), and those behind it enter after it.
+  /// Lets the instruction enter in `slot`, which is not before entry(); later ones enter after it.
   void hold(std::int64_t instruction, std::int64_t slot) {
     lag_ = std::max(lag_, slot - instruction);
   }
 
-  /// Notes that an instruction that entered misses; returns its number as a miss.
+  /// Notes that an instruction that has entered misses.  Returns the number of the miss.
   std::uint32_t miss(std::int64_t instruction) {
     misses_.push({instruction, unknown});
     return first_ + static_cast<std::uint32_t>(misses_.size()) - 1;
@@ -59,13 +59,13 @@ class InstructionWindow {
     }
   }
 
-  /// Returns how many instructions have retired by a slot, if `next` has not entered by then.
+  /// Returns the number of instructions retired by a slot, if `next` has not entered by then.
   std::int64_t retired(std::int64_t slot, std::int64_t next) const {
     const std::int64_t bound = answered_ < misses_.size() ? misses_[answered_].instruction : next;
     return std::clamp(slot - retiring_lag(), std::int64_t{0}, bound);
   }
   /// Returns the slot in which the first `count` instructions have retired; `unknown` while one of
-  /// them has no data, or `next`, which has not entered, is one of them.
+  /// them has no data, or is `next`, which has not entered.
   std::int64_t retirement(std::int64_t count, std::int64_t next) const {
     if (next < count) return unknown;
     if (answered_ < misses_.size() && misses_[answered_].instruction < count) return unknown;
@@ -80,20 +80,20 @@ class InstructionWindow {
  private:
   struct Miss {
     std::int64_t instruction = 0;
-    std::int64_t done = unknown;  ///< slot
+    std::int64_t done = unknown;  ///< slot in which the data are there
     template <class Archive>
     void serialize(Archive& archive) {
       archive(instruction, done);
     }
   };
-  /// An instruction retires after the slot in which it entered.
+  /// Returns the lag of retirement: an instruction retires after the slot in which it entered.
   std::int64_t retiring_lag() const { return std::max(retiring_lag_, lag_ + 1); }
 
   const std::int64_t window_;
   Ring<Miss> misses_;
-  std::uint64_t answered_ = 0;  ///< of the oldest misses, before the first without data
+  std::uint64_t answered_ = 0;  ///< number of answered misses before the oldest unanswered one
   std::uint32_t first_ = 0;     ///< number of the oldest miss
-  std::int64_t lag_ = 0;        ///< slot of entry minus number, of the next instruction
+  std::int64_t lag_ = 0;        ///< slot of entry minus number of the next instruction
   std::int64_t retiring_lag_ = 0;
 };
 

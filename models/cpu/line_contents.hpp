@@ -19,7 +19,7 @@ class LineContents {
  public:
   using Words = std::array<std::uint64_t, cpu_line_bytes / 8>;
 
-  /// `remembers`: whether to keep the number of the last write to each line of the memory.
+  /// Makes the contents.  `remembers`: the number of the last write to each line is kept.
   LineContents(std::uint64_t bytes, bool remembers)
       : versions_(remembers ? bytes / cpu_line_bytes : 0) {}
 
@@ -54,7 +54,7 @@ class LineContents {
 
  private:
   std::uint32_t last_ = 0;
-  std::vector<std::uint32_t> versions_;  ///< by line; 0: never written
+  std::vector<std::uint32_t> versions_;  ///< version of each line; 0: never written
 };
 
 }  // namespace lockstep

@@ -8,9 +8,9 @@ namespace lockstep {
 
 namespace {
 
-/// Returns the time that the slowest of some banks takes beyond the average bank, in standard
-/// deviations of the time of one bank.  A fit to measured parallelism: banks with many reads also
-/// wait for those of their channel and for writes.
+/// Returns the time of the slowest of some banks beyond that of the average bank, in standard
+/// deviations of the time of one bank.  The formula is a fit to measured parallelism: banks with
+/// many reads also wait for those of their channel and for writes.
 double excess_of_slowest(double banks, double reads_of_bank) {
   return (1.75 + 0.17 * reads_of_bank) * (banks - 1) / (banks + 1.6);
 }
@@ -42,8 +42,8 @@ ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
       banks_(memory.banks()),
       order_(memory.banks()) {
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
-  const double interval = 1000 / traffic.misses;  // instructions
-  // Reads of a group stand side by side, the next group a window behind its last one.
+  const double interval = 1000 / traffic.misses;  // instructions between two misses
+  // Reads of a group are adjacent; the next group comes a window behind the last one.
   const double least = window / std::max(interval - 1, 0.25);
   reads_of_group_ = static_cast<std::uint32_t>(std::ceil(least));
   const auto most = static_cast<double>(banks_.size());
@@ -83,7 +83,7 @@ std::optional<CpuAccess> ProfileStream::next() {
   return read;
 }
 
-/// Returns an access in the bank whose turn it is.
+/// Returns an access to the bank whose turn it is.
 CpuAccess ProfileStream::access(bool write) {
   const std::uint32_t turn =
       static_cast<std::uint32_t>(std::uint64_t{read_} * group_banks_ / reads_of_group_);

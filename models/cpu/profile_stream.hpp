@@ -21,10 +21,10 @@
 
 namespace lockstep {
 
-/// Time that a bank takes for a request, and time that every request is on its way. ProfileStream
-/// uses them to keep as many banks busy as the profile asks for.
+/// Time of a bank for a request, and time that every request is on its way. ProfileStream uses them
+/// to keep as many banks busy as the profile asks for.
 struct MemoryTimes {
-  double hit = 0, miss = 0, path = 0;  ///< ns
+  double hit = 0, miss = 0, path = 0;  ///< times in ns
 };
 
 class ProfileStream final : public AccessStream {
@@ -38,7 +38,7 @@ class ProfileStream final : public AccessStream {
  private:
   struct Bank {
     std::uint64_t row = 0;
-    std::uint32_t line = 0;  ///< in the row
+    std::uint32_t line = 0;  ///< line within the row
     template <class Archive>
     void serialize(Archive& archive) {
       archive(row, line);
@@ -50,18 +50,18 @@ class ProfileStream final : public AccessStream {
   const CpuTraffic traffic_;
   const CoreMemory memory_;
   const std::uint32_t lines_of_row_;
-  double banks_of_group_ = 0;  ///< on average
+  double banks_of_group_ = 0;  ///< mean number of banks in a group
   std::uint32_t reads_of_group_ = 0;
-  std::int64_t distance_ = 0;  ///< least, from the last read of a group to the next group
-  double slack_ = 0;           ///< instructions beyond that, on average
+  std::int64_t distance_ = 0;  ///< least distance from the last read of a group to the next group
+  double slack_ = 0;           ///< mean number of instructions beyond that distance
 
   Random random_;
   std::vector<Bank> banks_;
-  std::vector<std::uint16_t> order_;  ///< of banks; a group takes the first ones
-  std::int64_t instruction_ = 0;      ///< of the read that comes next
-  std::uint32_t read_ = 0;            ///< its place in the group
+  std::vector<std::uint16_t> order_;  ///< order of the banks; a group takes the first ones
+  std::int64_t instruction_ = 0;      ///< instruction of the next read
+  std::uint32_t read_ = 0;            ///< place of the next read in its group
   std::uint32_t group_banks_ = 0;
-  bool writes_ = false;  ///< the line that leaves the cache for the last read comes next
+  bool writes_ = false;  ///< true: the line that leaves the cache for the last read comes next
 };
 
 }  // namespace lockstep

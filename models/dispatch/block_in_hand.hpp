@@ -17,7 +17,7 @@ struct BlockInHand {
   BlockGiven block;
   std::vector<std::byte> payload;  ///< payload of the message that gave the block
 
-  /// The block ends with its tenant: frees the memory that the block has.
+  /// Frees the memory of a block that ends with its tenant.
   void give_back(Link& to_sm, Time now, Outbox& outbox) const {
     const ContextPlace context{block.block.sm, block.place};
     outbox.send(to_sm, now, kind_of(MessageKind::context_free), context);

@@ -55,7 +55,7 @@ std::uint32_t Dispatcher::send_cluster(std::size_t index, std::uint32_t first_sm
   return grid.cluster_blocks();
 }
 
-/// The place is kept from now on: the other blocks of the cluster must not wait for this one.
+/// The place is kept from now on: the other blocks of the cluster must not be held up by this one.
 void Dispatcher::send_saved(Grid& grid, const BlockInHand& saved, std::uint32_t sm, Time now,
                             Outbox& outbox) {
   const std::uint64_t block = saved.block.block.block;

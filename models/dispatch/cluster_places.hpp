@@ -1,9 +1,9 @@
-/// Places for the blocks of a thread block cluster, which all start at once in one GPC.
+/// Places for the blocks of a thread block cluster, which start together in one GPC.
 ///
-/// Two blocks at a time go to a pair of SMs (a TPC) that has room for one in each, the last one of
-/// an odd number to any SM; where no pair has room, blocks go to any SM.  Of several the one comes
-/// first whose SMs have the fewest blocks, and then the one with the lowest numbers.  The GPC is
-/// the one where the fullest SM of the cluster has the fewest blocks, and then the next one in
+/// Two blocks at a time go to a pair of SMs (a TPC) with room for one block in each. The last block
+/// of an odd number, and blocks for which no pair has room, go to any SM. Among several pairs the
+/// one with the fewest blocks comes first, then the one with the lowest numbers. Among GPCs, the
+/// cluster goes where its fullest SM would have the fewest blocks; among equal GPCs, to the next in
 /// turn. Source: modern-isa.md, section 5.8.
 #pragma once
 
@@ -23,7 +23,7 @@ class ClusterPlaces {
       : grids_(grids), sms_(sms), topology_(topology) {}
 
   /// Returns the SM of each block of a cluster of the grid, by rank; empty: no GPC has room for all
-  /// of them on SMs with `may_have(sm)`.  `first_sm`: the SM whose turn it is.
+  /// blocks on SMs with `may_have(sm)`.  `first_sm`: the SM whose turn it is.
   std::vector<std::uint32_t> find(const DispatchedGrid& grid, std::uint32_t first_sm,
                                   const std::function<bool(std::uint32_t)>& may_have) const;
 
@@ -40,8 +40,8 @@ class ClusterPlaces {
   const Topology& topology_;
 };
 
-/// Returns how many clusters of so many blocks find room at once, on empty SMs with
-/// `may_have(sm)` that have places for `on_one` blocks each.
+/// Returns the number of clusters of this size that find room at once on empty SMs with
+/// `may_have(sm)`, each with places for `on_one` blocks.
 std::uint64_t clusters_that_fit(const Topology& topology, std::uint32_t cluster_blocks,
                                 std::uint32_t on_one,
                                 const std::function<bool(std::uint32_t)>& may_have);

@@ -1,14 +1,15 @@
-/// Grids that begin beside the one before them in their stream (programmatic dependent launch).
+/// Grids that begin before the previous grid in their stream has ended (programmatic dependent
+/// launch).
 ///
 /// The host sends such a launch while the grid before it, its primary, still runs.  The dependent
 /// grid may begin when every block of the primary has executed griddepcontrol.launch_dependents or
 /// has ended: all of them have places by then, so that blocks of the dependent grid that wait in
 /// griddepcontrol.wait keep none from the primary.  That wait ends when the primary has ended, with
-/// all its stores acknowledged; SMs hear of it by a message.  A dependent grid ends after its
-/// primary, so that to wait for one is to wait for all before it.
-/// Where blocks leave SMs before they have ended - for more urgent grids, or for a page - a
-/// dependent grid begins when its primary has ended, as it may: its blocks could wait at the places
-/// to which those of the primary want to return.
+/// all its stores acknowledged; a message tells the SMs.  A dependent grid ends after its primary,
+/// so that waiting for one grid includes all before it. Where blocks leave SMs before they have
+/// ended (for more urgent grids, or for a page), a dependent grid begins only when its primary has
+/// ended, which the programming model allows: its blocks could otherwise wait at places to which
+/// blocks of the primary must return.
 /// Source: PTX ISA, "griddepcontrol"; CUDA C++ Programming Guide, "Programmatic Dependent Launch
 /// and Synchronization" (the second kernel may begin; nothing says that it does).
 #pragma once
@@ -26,14 +27,14 @@ class Dependents {
 
   /// A grid has arrived.
   void accept(DispatchedGrid& grid) const;
-  /// A block of the grid lets the next one begin, or has ended without a word.
+  /// Notes that a block of the grid lets the next grid begin, or has ended without doing so.
   void let_go(DispatchedGrid& grid) const;
   /// Returns the grid that depends on this one; end(): none has arrived.
   DispatchedGrids::iterator of(std::uint32_t primary) const;
   /// The grid's primary has ended.
   static void primary_is_over(DispatchedGrid& grid, std::vector<Link>& to_sms, Time now,
                               Outbox& outbox);
-  /// Returns which grids do not begin yet, for reports.
+  /// Returns the grids that do not begin yet, for reports.
   std::string waiting_for() const;
 
  private:

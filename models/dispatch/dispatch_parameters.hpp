@@ -25,12 +25,11 @@ struct DispatchParameters {
                "a launch behind another one of its stream is at the GPU before that one ends, and "
                "its latency begins when it gets there (te42kyfo/gpu-benches, gpu-small-kernels)")
         .field("block_interval", &P::block_interval, 1_cycles, range(1_cycles, 100000_cycles),
-               "cycles between two blocks sent to SMs, or to those of one cluster")
-        .field(
-            "gpc_count", &P::clusters, 1, range(1, 64),
-            "clusters of SMs (NVIDIA: GPCs) that get their blocks side by side: so many leave in "
-            "block_interval",
-            "GPCs")
+               "cycles between two blocks sent to SMs, or to the SMs of one cluster")
+        .field("gpc_count", &P::clusters, 1, range(1, 64),
+               "clusters of SMs (NVIDIA: GPCs) that get their blocks side by side: each gets one "
+               "in block_interval",
+               "GPCs")
         .formerly("clusters")
         .optional("gpcs", &P::gpcs, {}, "gpc_count", range(1, 1024),
                   "number of SMs of each GPC, if the GPCs are not equal: sm.count SMs in all; the "

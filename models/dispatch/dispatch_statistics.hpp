@@ -34,7 +34,7 @@ struct DispatchStatistics {
         .per_tenant("blocks", &S::blocks, "blocks", "thread blocks sent to SMs")
         .per_tenant("blocks_done", &S::blocks_done, "blocks", "thread blocks finished")
         .per_tenant("sms_taken", &S::sms_taken, "SMs",
-                    "SMs that the tenant had to give to a more urgent one, each time")
+                    "SMs that the tenant had to give to a more urgent tenant, counted each time")
         .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
                     "blocks that waited at an SM which was taken, and were sent again")
         .per_tenant("blocks_moved", &S::blocks_moved, "blocks",
@@ -50,8 +50,8 @@ struct DispatchStatistics {
             "preemption_time", &S::preemption_time, "ns",
             "time from the decision that the tenant gets an SM until the SM is free, summed")
         .per_tenant("takeover_time", &S::takeover_time, "ns",
-                    "time from that decision until the tenant has all places that it was to get in "
-                    "the SM, summed")
+                    "time from the decision that the tenant gets an SM until the tenant has all "
+                    "its places in the SM, summed")
         .per_tenant("takeover_registers", &S::takeover_registers, "register ns",
                     "registers of all blocks in the SM, integrated over takeover_time")
         .per_tenant("takeover_shared", &S::takeover_shared, "byte ns",
@@ -72,16 +72,16 @@ struct DispatchStatistics {
         .per_tenant("sms_considered", &S::sms_considered, "SMs",
                     "SMs that were considered for sharing, at each decision")
         .per_tenant("fragmented_registers", &S::fragmented_registers, "registers",
-                    "registers that were free in those SMs, but in no free place of the tenant's "
-                    "blocks, summed")
+                    "registers that were free in SMs of sms_considered, but in no free place of "
+                    "the tenant's blocks, summed")
         .per_tenant("fragmented_shared", &S::fragmented_shared, "bytes",
-                    "shared memory that was free in those SMs, but in no free place of the "
-                    "tenant's blocks, summed")
+                    "shared memory that was free in SMs of sms_considered, but in no free place of "
+                    "the tenant's blocks, summed")
         .per_tenant("points", &S::points, "instructions",
-                    "preemption points in the code of launched kernels, of a kernel as often as it "
-                    "is launched (points: selective)")
+                    "preemption points in the code of launched kernels; each launch counts "
+                    "(points: selective)")
         .per_tenant("barrier_points", &S::barrier_points, "instructions",
-                    "barriers among that code that are preemption points")
+                    "barriers that are preemption points in the code of launched kernels")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs",
                     "SMs by preemption_time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");

@@ -21,7 +21,7 @@ namespace lockstep {
 /// A block that was sent to an SM and is to go out again.
 struct ReturnedBlock {
   std::uint64_t block = 0;
-  bool was_flushed = false;  ///< else it had not started
+  bool was_flushed = false;  ///< true: the block was flushed; false: it had not started
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -34,40 +34,43 @@ struct DispatchedGrid {
   GridLaunch launch;
   std::vector<std::byte> payload;
   BlockResources block;
-  std::uint64_t block_share = 0;  ///< GridView::block_share
+  std::uint64_t block_share = 0;  ///< value of GridView::block_share
   Time ready;
-  std::uint64_t blocks = 0;  ///< blocks to be done: all, or those sent before its tenant was ended
+  std::uint64_t blocks = 0;  ///< blocks to be done: all, or those sent before the tenant was ended
   std::uint64_t next_block = 0, running = 0, done = 0;
-  std::uint32_t draining = 0;         ///< SMs that have stores of its blocks, but not these
-  std::uint64_t launched_before = 0;  ///< grids that its tenant has launched before
+  std::uint32_t draining = 0;  ///< SMs without blocks of the grid that still have stores of it
+  std::uint64_t launched_before = 0;  ///< grids that the tenant has launched before
   InstructionCount executed;
-  bool aborted = false;      ///< its tenant was ended
-  bool cooperative = false;  ///< its blocks wait for each other: they start together (gangs.hpp)
-  std::vector<std::uint32_t> reserved;  ///< by SM: places for its blocks, while these start
-  std::vector<bool> known_at;           ///< by SM: start_grid was sent
+  bool aborted = false;      ///< the tenant was ended
+  bool cooperative = false;  ///< blocks wait for each other and start together (gangs.hpp)
+  /// Places that each SM keeps for the grid's blocks while these start.
+  std::vector<std::uint32_t> reserved;
+  std::vector<bool> known_at;           ///< SMs to which start_grid was sent
   std::deque<ReturnedBlock> returned;   ///< blocks that go out before those that never did
-  std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
-  std::vector<std::uint32_t> away;      ///< by SM: blocks whose contexts it keeps in memory
+  std::vector<bool> stopped_at;         ///< SMs taken from the grid
+  std::vector<std::uint32_t> away;      ///< blocks whose contexts each SM keeps in memory
   std::uint64_t all_away = 0;           ///< the sum of `away`
-  std::vector<bool> asked;              ///< by SM: asked to give a saved block away
-  std::vector<bool> keeps;              ///< by SM: it could not give one away
-  std::vector<std::uint32_t> arriving;  ///< by SM: blocks sent there to return, of those away
-  std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
+  std::vector<bool> asked;              ///< SMs asked to give a saved block away
+  std::vector<bool> keeps;              ///< SMs that could not give a saved block away
+  std::vector<std::uint32_t> arriving;  ///< saved blocks on their way back to each SM
+  std::vector<bool> served;  ///< SMs that have given this grid its part, where SMs are shared
   std::deque<BlockInHand> in_hand;
   SavedClusters saved_clusters;
-  std::uint64_t coming_back = 0;        ///< blocks of clusters that are on their way to SMs
-  std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
-  std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
-  std::uint64_t let_go = 0;             ///< blocks that let the next grid begin, or have ended
-  bool is_held = false;                 ///< until the grid before it lets it begin
-  bool depends = false;                 ///< the grid before it has not ended
+  std::uint64_t coming_back = 0;      ///< blocks of saved clusters on their way back to SMs
+  std::vector<std::uint64_t> latest;  ///< last block of the grid that was sent to each SM
+  /// Blocks that have returned to an SM and have not got on yet.
+  std::vector<std::uint64_t> settling;
+  std::uint64_t let_go = 0;  ///< blocks that let the next grid begin, or have ended
+  bool is_held = false;      ///< the grid before has not let this one begin
+  bool depends = false;      ///< the grid before has not ended
 
   std::uint32_t number() const { return launch.grid; }
-  /// Returns how many blocks start together, in one GPC; 1: its blocks are in no clusters.
+  /// Returns the number of blocks that start together in one GPC; 1: no clusters.
   std::uint32_t cluster_blocks() const { return launch.cluster_blocks(); }
   bool is_over() const { return done == blocks && draining == 0 && !depends; }
   bool has_let_go() const { return let_go >= blocks; }
-  /// Returns how many blocks are to go out, saved ones of clusters among them, which also run.
+  /// Returns the number of blocks that must go out, including saved blocks of clusters, which also
+  /// run.
   std::uint64_t waiting() const {
     return blocks - next_block + returned.size() + saved_clusters.blocks();
   }
@@ -75,15 +78,14 @@ struct DispatchedGrid {
   bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
   /// Returns whether the grid's blocks start together: some have, some have not.
   bool is_gathering() const { return cooperative && next_block > 0 && next_block < blocks; }
-  /// Returns a busy SM that may give a saved block away, if there is one.
+  /// Returns a busy SM that may give away a saved block, if there is one.
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
     for (std::uint32_t sm = 0; sm < away.size(); ++sm)
       if (away[sm] > arriving[sm] && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
     return std::nullopt;
   }
-  /// A block's context is in memory from now on, in the SM's care; comes_back() says that it leaves
-  /// the SM's care.
+  /// Notes that a block's context is in memory, in the SM's care; comes_back() ends that care.
   void goes_away(std::uint32_t sm) {
     ++away[sm];
     ++all_away;
@@ -109,8 +111,8 @@ struct DispatchedGrid {
     if (!depends) told.primary = 0;
     outbox.send(link, now, kind_of(MessageKind::start_grid), told, payload);
   }
-  /// Returns whether no block that was sent to the SM may wait for the next block to go out: that
-  /// block was not flushed, and is not earlier than any of them.
+  /// Returns whether no block at the SM may wait for the next block to go out: that block was not
+  /// flushed, and it is later than all of them.
   bool follows_all_at(std::uint32_t sm) const {
     return returned.empty() ||
            (!returned.front().was_flushed && returned.front().block >= latest[sm]);
@@ -123,9 +125,9 @@ struct DispatchedGrid {
     return next;
   }
 
-  /// Returns the first cluster all of whose blocks are to start again, if there is one.
+  /// Returns the first cluster whose blocks must all start again, if there is one.
   std::optional<std::uint64_t> first_flushed_cluster() const;
-  /// The blocks of the cluster start again.
+  /// Lets the blocks of a flushed cluster start again.
   void take_flushed_cluster(std::uint64_t cluster);
 
   template <class Archive>

@@ -81,8 +81,7 @@ Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   return whole;
 }
 
-/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can change
-/// that.
+/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can help.
 void Dispatcher::sleep_until_ready(Time now) {
   wake_ = grids_.empty() ? Time::never() : preempting_.next_limit();
   for (const Grid& grid : grids_) {
@@ -179,15 +178,15 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-/// The host keeps a launch until the one before it has ended; the front end of a GPU has fetched it
-/// by then.
+/// Returns the begin of a launch.  The host keeps it until the launch before has ended; by then the
+/// front end of the GPU has fetched it.
 Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
   if (!parameters_.launch_overlap || launch.queued == 0) return now;
   const auto end = ends_.find({launch.tenant, launch.stream});
   return end == ends_.end() ? now : end->second;
 }
 
-/// Frees the place of a block. A staged block is one whose tenant was ended before it started.
+/// Frees the place of a block. A staged block is freed when its tenant was ended before it started.
 void Dispatcher::place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps) {
   const BlockReference& block = record.block;
   PreemptingDispatch::settled(grid, block.block);
@@ -208,8 +207,9 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   record.bytes = saved.bytes;
   record.parts = saved.parts;
   record.stopped = saved.stopped;
+  // The hub's message about the cluster frees the place.
   if (grid->cluster_blocks() > 1)
-    preempting_.takeovers().saved(grid->launch, saved, now);  // another message gives it
+    preempting_.takeovers().saved(grid->launch, saved, now);
   else
     preempting_.saved(*grid, saved, now);
   place_is_free(*grid, record, saved.keeps);
@@ -218,7 +218,8 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
 void Dispatcher::block_restored(const MessageHeader& message) {
   const auto& block = message.body<BlockReference>();
   const auto grid = grids_.at(block.grid);
-  const bool in_cluster = grid->cluster_blocks() > 1;  // then its place has been kept for it
+  // A block of a cluster returns to a place kept for it.
+  const bool in_cluster = grid->cluster_blocks() > 1;
   if (!in_cluster) sms_.occupy(block.sm, *grid, block.block, position_in(message));
   if (!grid->aborted) preempting_.takeovers().returned(block.grid, block.block, message.arrival);
   if (in_cluster) {
@@ -239,7 +240,8 @@ void Dispatcher::block_started(const MessageHeader& message) {
 void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
   const auto& given = message.body<BlockGiven>();
   const auto grid = grids_.find(given.block.grid);
-  if (grid == grids_.end()) return;  // it ended before an SM said that there is none
+  // The grid ended before an SM answered that it has no block to give.
+  if (grid == grids_.end()) return;
   if (grid->cluster_blocks() > 1)
     keep_of_cluster(*grid, given, message.payload());
   else
@@ -318,7 +320,8 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   outbox.send(to_host_, now, kind_of(MessageKind::grid_done), done);
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
     if (grid.known_at[sm]) outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
-    preempting_.release_if_empty(grid, sm);  // it may have got it back with nothing left for it
+    // The SM may have been given back with no block left for it.
+    preempting_.release_if_empty(grid, sm);
   }
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);

@@ -55,13 +55,13 @@ class Dispatcher final : public Component, public ProgressSource {
     Topology topology;
     OccupancyLimits limits;
     PolicyChoice sharing, preemption;
-    bool switches_blocks = false;  ///< SMs let blocks leave for others
+    bool switches_blocks = false;  ///< blocks may leave SMs for others
     PreemptionMachine preemption_machine;
-    std::vector<Time> latency_bounds;  ///< by tenant; never: none
-    BlockProfile block_profile;        ///< if the preemption goes by one
+    std::vector<Time> latency_bounds;  ///< bound of each tenant; never: none
+    BlockProfile block_profile;  ///< durations of blocks, for a preemption that uses a profile
     SharingSetup machine;
     std::vector<std::uint64_t>
-        instructions;  ///< by tenant: told to the host when reached; 0: never
+        instructions;  ///< instruction count of each tenant at which the host is told; 0: never
     std::vector<const isa::Module*> modules;
     Link to_host;
     std::vector<Link> to_sms;
@@ -75,7 +75,7 @@ class Dispatcher final : public Component, public ProgressSource {
   std::string waiting_for() const override;
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return grids_.empty(); }
-  /// Blocks that made room for more urgent grids, in the order in which they made it.
+  /// Returns the blocks that made room for more urgent grids, in the order of their leaving.
   const std::vector<PreemptionRecord>& preemptions() const { return preempting_.records(); }
 
  private:
@@ -85,10 +85,10 @@ class Dispatcher final : public Component, public ProgressSource {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   void stores_done(const GridReference& reference, Time now, Outbox& outbox);
-  /// Frees the place that a block has given up, except for the InPlace bits, or the place for which
+  /// Frees the place of a block that has left, except for the InPlace bits, or the place for which
   /// it waited. The record says why the block left.
   void place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
-  /// A block has left its SM; block_restored(): a block takes a place again.
+  /// Notes that a block has left its SM; block_restored(): a block takes a place again.
   void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const MessageHeader& message);
   /// A staged block has started.
@@ -96,14 +96,14 @@ class Dispatcher final : public Component, public ProgressSource {
   /// A saved block is to return to another SM.
   void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
-  /// Ends the tenant's blocks on SMs, and forgets those that wait here.
+  /// Ends the tenant's blocks on SMs, and forgets its blocks that wait here.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   /// Ends the blocks in hand of a grid whose tenant is ended.
   void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(GridPlace place, Time now, Outbox& outbox);
-  /// Sends at most one block, or cluster.  Returns how many blocks have taken their turn; 0: no SM
-  /// may take one.
+  /// Sends at most one block, or cluster.  Returns the number of blocks sent; 0: no SM may take
+  /// one.
   std::uint32_t dispatch_one(Time now, Outbox& outbox);
   std::uint32_t dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// Sends a block that has not started, or starts again.
@@ -118,7 +118,7 @@ class Dispatcher final : public Component, public ProgressSource {
   static void keep_of_cluster(Grid& grid, const BlockGiven& given,
                               std::span<const std::byte> context);
   void drop_saved_clusters(Grid& grid, Time now, Outbox& outbox);
-  /// Sends the next block of a gang that has begun to an SM where it has a place.
+  /// Sends the next block of a started gang to an SM where it has a place.
   bool gather(Grid& gang, Time now, Outbox& outbox);
   /// Returns whether the grid is a gang that has to wait for places.
   bool has_to_wait(std::size_t gang);
@@ -154,26 +154,27 @@ class Dispatcher final : public Component, public ProgressSource {
 
   DispatchedGrids grids_;
   SmMirrors sms_;
-  std::vector<InstructionCount> executed_;  ///< by tenant
+  std::vector<InstructionCount> executed_;  ///< instructions of each tenant so far
   std::map<std::pair<std::uint16_t, std::uint16_t>, Time>
-      ends_;  ///< by tenant and stream: the last
+      ends_;  ///< last end time for each tenant and stream
   std::uint32_t next_sm_ = 0;
-  Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
-  Time beyond_turn_ = Time::zero();    ///< time by which rounding made `next_dispatch_` later than
-                                       ///< its turn
+  Time next_dispatch_ = Time::zero();  ///< time from which the sender is free
+  /// Time by which rounding made `next_dispatch_` later than its turn.
+  Time beyond_turn_ = Time::zero();
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
-  std::vector<std::uint64_t> told_;  ///< by tenant: progress when last asked
+  std::vector<std::uint64_t> told_;  ///< progress of each tenant when last asked
   PreemptingDispatch preempting_;
   const bool preempts_;
-  const bool in_parts_;  ///< then: SMs are shared, and make room in part
+  const bool in_parts_;  ///< SMs are shared and make room in part
   PartialSwitching partial_;
   const Gangs gangs_;
   const ClusterPlaces cluster_places_;
   const Dependents dependents_;
   std::vector<GridView> views_;       ///< scratch
-  std::optional<std::size_t> waits_;  ///< scratch: a gang that has found too few places just now
-  std::vector<std::size_t> clusters_wait_;  ///< scratch: grids whose clusters have, likewise
+  std::optional<std::size_t> waits_;  ///< scratch: a gang that has just found too few places
+  /// scratch: grids whose clusters have just found too few places.
+  std::vector<std::size_t> clusters_wait_;
 };
 
 }  // namespace lockstep

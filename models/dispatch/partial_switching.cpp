@@ -164,7 +164,8 @@ std::optional<std::size_t> PartialSwitching::choose(const Sharing& sharing,
   const auto choice = sharing.choose(here_, SmId{static_cast<std::uint16_t>(sm)});
   if (!choice) return choice;
   const DispatchedGrid& grid = parts_.grids[*choice];
-  return grid.stopped_at[sm] || grid.away[sm] == 0 ? choice : std::nullopt;  // they return first
+  // Saved blocks of the grid return first.
+  return grid.stopped_at[sm] || grid.away[sm] == 0 ? choice : std::nullopt;
 }
 
 void PartialSwitching::left(std::uint32_t sm, Time now) {

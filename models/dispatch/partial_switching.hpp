@@ -24,8 +24,7 @@
 
 namespace lockstep {
 
-/// Returns how many blocks of each kernel an SM has when it is full and the kernels are treated
-/// alike.
+/// Returns the number of blocks of each kernel on a full SM that treats the kernels alike.
 std::vector<std::uint32_t> fair_parts(std::span<const BlockResources> kernels,
                                       const OccupancyLimits& limits);
 
@@ -48,8 +47,8 @@ class PartialSwitching {
   /// Returns the grid of which the SM gets a block next.
   std::optional<std::size_t> choose(const Sharing& sharing, std::span<const GridView> views,
                                     std::uint32_t sm, Offer offer = Offer::all);
-  /// Returns whether blocks may start at the SM again, and return by themselves: no block is away
-  /// that the SM can be asked for.
+  /// Returns whether blocks may start at the SM again and return by themselves: the SM has no saved
+  /// block to give away.
   static bool resumes(const DispatchedGrid& grid, std::uint32_t sm) {
     return grid.away[sm] == 0 || grid.keeps[sm];
   }
@@ -68,8 +67,8 @@ class PartialSwitching {
   std::uint32_t room_without(std::uint32_t sm, const DispatchedGrid& victim,
                              std::span<const BlockRoom> leave, const DispatchedGrid& grid,
                              std::uint32_t most) const;
-  /// Returns which blocks leave so that up to `places` blocks of the grid find room, and how many
-  /// do.
+  /// Returns the blocks that leave so that up to `places` blocks of the grid find room, and their
+  /// number.
   SmRelease release_for(std::uint32_t sm, const DispatchedGrid& victim, std::uint32_t at_most,
                         const DispatchedGrid& grid, std::uint32_t places) const;
   void take(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& grid,
@@ -79,7 +78,7 @@ class PartialSwitching {
   }
 
   const Parts parts_;
-  std::vector<std::uint32_t> fair_;  ///< by grid
+  std::vector<std::uint32_t> fair_;  ///< fair number of SMs for each grid
   std::vector<GridView> here_;       ///< scratch
 };
 

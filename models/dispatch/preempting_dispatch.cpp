@@ -55,7 +55,7 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
     if (sm.owner && *sm.owner != grid.number()) continue;
     const bool stopped = grid.stopped_at[index];
     if (!stopped && grid.away[index] > 0 && grid.in_hand.empty())
-      return std::nullopt;  // they return first
+      return std::nullopt;  // saved blocks return first
     if (views_[g].blocks_waiting > 0 || (stopped && grid.away[index] > 0) ||
         grid.is_bringing_back() || grid.sm_to_ask())
       return g;
@@ -78,8 +78,8 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   if (slices_.is_due() && has_settled()) slices_.begin(now);
 }
 
-/// Returns whether make_room() has nothing to do, which it finds out at each block of a grid that
-/// is alone.
+/// Returns whether make_room() has nothing to do, as is the case for every block of a grid that is
+/// alone.
 bool PreemptingDispatch::is_alone() const {
   return views_.size() == 1 && parts_.grids.front().all_away == 0 &&
          parts_.grids.front().in_hand.empty() && !slices_.any() && !takeovers_.any_stopping() &&
@@ -171,8 +171,9 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
     return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
   if (takeovers_.steps().leaves_in_place() && owner.away[index] > 0)
-    return nullptr;                          // they return first
-  if (owner.is_gathering()) return nullptr;  // some could wait for others that have not started
+    return nullptr;  // saved blocks return first
+  // Some blocks could wait for others that have not started.
+  if (owner.is_gathering()) return nullptr;
   return urgency_of(owner) < urgency ? &owner : nullptr;
 }
 
@@ -205,8 +206,8 @@ std::uint64_t PreemptingDispatch::coming(const DispatchedGrid& grid) const {
   return places;
 }
 
-/// With selection by rounds, the grid may also take more from an SM that has given all that it was
-/// asked for.
+/// With selection by rounds, the grid may also take more from an SM that has given everything asked
+/// before.
 DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
                                                const DispatchedGrid& urgent) const {
   if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
@@ -342,8 +343,8 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
   }
 }
 
-/// Returns whether the grid fits beside state that another one has left on chip. A gang that is to
-/// start must find as many places as it would without that state.
+/// Returns whether the grid fits beside state that another grid has left on chip. A gang must find
+/// as many places as it would without that state.
 bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& grid) const {
   if (!grid.is_to_gather()) return parts_.sms[index].places.has_place(grid.block);
   const auto wanted = static_cast<std::uint32_t>(
@@ -354,7 +355,7 @@ bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   for (const Takeovers::Overdue& sm : takeovers_.overdue(now)) {
     const std::uint32_t owner = *parts_.sms[sm.sm].owner;
-    const auto grid = parts_.grids.find(owner);  // its end is known before the SM's stop
+    const auto grid = parts_.grids.find(owner);  // a grid may end before the SM's stop is known
     if (!takeovers_.steps().gives_up()) {
       outbox.send(parts_.to_sms[sm.sm], now, kind_of(MessageKind::stop_grid),
                   GridStop{owner, sm.others, {}}, std::as_bytes(std::span(sm.commands)));
@@ -368,9 +369,9 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   }
 }
 
-/// Sends a signal to an SM. No SM gets one while its blocks are still on their way back, since they
-/// would never get on. The blocks do not return elsewhere: the SM is theirs again as soon as they
-/// have left.
+/// Sends a signal to an SM. An SM whose blocks are still on their way back gets none, since they
+/// would never make progress. The blocks do not return elsewhere: the SM is theirs again as soon as
+/// they have left.
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
     const std::optional<std::uint32_t> owner = parts_.sms[i].owner;
@@ -426,7 +427,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
 void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Time now) {
   const std::uint32_t sm = saved.block.sm;
   takeovers_.saved(grid.launch, saved, now);
-  grid.goes_away(sm);  // by a signal, if the urgent grid is its own
+  grid.goes_away(sm);  // a signal may move a block of the urgent grid itself
   grid.keeps[sm] = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
 }
 
@@ -446,7 +447,8 @@ bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, 
   if (parts_.sms.has_room(index, grid) == stage) return false;
   if (!stage) return true;
   if (grid.cooperative || !grid.follows_all_at(index)) return false;
-  if (takeovers_.is_stopping(index)) return false;  // none waits beside blocks that still leave
+  // No block is staged beside blocks that still leave.
+  if (takeovers_.is_stopping(index)) return false;
   return !takes_whole_sms_ || may_stage(grid);
 }
 
@@ -467,7 +469,7 @@ void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, T
 }
 
 void PreemptingDispatch::grid_stopped(const GridReference& stopped, Time now) {
-  if (!takeovers_.is_stopping(stopped.sm)) return;  // it was given back before
+  if (!takeovers_.is_stopping(stopped.sm)) return;  // the SM was given back before
   takeovers_.entered(stopped.sm, now);
   count_use(stopped.sm, now);
   takeovers_.end(stopped.sm);

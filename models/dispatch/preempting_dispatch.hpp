@@ -54,26 +54,27 @@ class PreemptingDispatch {
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 
   /// Lets grids that lack SMs take them from less urgent ones. Called before a block goes out.
-  /// `views`: views of all grids, in their order; they stay until the next call.
+  /// `views`: views of all grids, in their order; they stay valid until the next call.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
   /// Returns the most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose(std::uint32_t sm) const;
-  /// The grid has the SM again.  Returns true if blocks that were saved there return before others
-  /// go out.
+  /// Gives the SM back to the grid.  Returns true if blocks that were saved there return before
+  /// others go out.
   bool resume(DispatchedGrid& grid, std::uint32_t sm, Time now, Outbox& outbox);
-  /// Blocks that busy SMs have saved return: one to this SM, or another SM is asked for one.
+  /// Brings back blocks that busy SMs have saved: one to this SM, or another SM is asked for one.
   /// Returns false if neither happens.
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved a block.
   void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
-  /// A block takes a place again; a slice of its tenant begins when all such blocks have got on.
+  /// Notes that a block takes a place again; a slice of its tenant begins when all such blocks make
+  /// progress.
   void returned(DispatchedGrid& grid, std::uint64_t block) const {
     if (slices_.any() && takeovers_.steps().save) grid.settling.push_back(block);
   }
   static void settled(DispatchedGrid& grid, std::uint64_t block) {
     std::erase(grid.settling, block);
   }
-  /// An SM has been asked for a saved block, and says which it gives.
+  /// Handles the answer of an SM that was asked for a saved block.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// Returns whether a block of the grid can go to the SM, or, `stage`, wait there.
   bool takes(std::uint32_t sm, const DispatchedGrid& grid, bool stage) const;
@@ -113,37 +114,37 @@ class PreemptingDispatch {
     takeovers_.count_use(sm, parts_.sms[sm].used, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
-  /// Returns whether there is one grid, and no other has left anything to be done.
+  /// Returns whether there is one grid, and no other grid has left work to be done.
   bool is_alone() const;
   void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);
   /// Returns whether the grid is ready and has begun, or may begin: grids that run are less urgent.
   bool may_run(std::size_t grid) const;
   /// Returns whether no SM makes room, and no block is on its way back.
   bool has_settled() const;
-  /// The grid takes SMs back where its saved blocks wait, if a less urgent one has them.
+  /// Takes SMs back for a grid whose saved blocks wait there, if a less urgent grid has them.
   void reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox);
-  /// The grid that may have an SM next fits nowhere beside the state that saved blocks of another
-  /// grid keep there: these blocks return, to leave once more completely.
+  /// Restores the state that saved blocks of another grid keep on an SM, where the grid that may
+  /// have the SM next does not fit beside it: these blocks return, and leave once more completely.
   void let_keepers_return(Time now, Outbox& outbox);
-  /// Returns what each of the victim's blocks keeps on chip.
+  /// Returns for each of the victim's blocks what it keeps on chip.
   std::vector<BlockCommand> in_place_commands(std::uint32_t sm, const DispatchedGrid& victim,
                                               const DispatchedGrid& urgent) const;
-  /// Returns how many SMs the grid lacks for its waiting blocks, or places if it is to share SMs.
+  /// Returns the number of SMs that the grid lacks for its waiting blocks, or of places if it
+  /// shares SMs.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
-  /// Returns how many of the blocks have no place yet in a cluster that finds room in one GPC.
+  /// Returns the number of blocks without a place in a cluster that finds room in one GPC.
   std::uint64_t blocks_without_cluster(const DispatchedGrid& grid, std::uint64_t blocks) const;
   /// Returns how many places of an SM the grid has for waiting blocks, free or about to be.
   std::uint64_t places_at(std::uint32_t sm, const DispatchedGrid& grid) const;
-  /// Returns the grid whose blocks the SM would have to give up for a more urgent one; nullptr:
-  /// none.
+  /// Returns the grid whose blocks the SM would give up for a more urgent one; nullptr: none.
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
-  /// Returns how many places are free for the grid, or are taken or may be taken for it.
+  /// Returns the number of places that are free for the grid, or are taken or may be taken for it.
   std::uint64_t obtainable(const DispatchedGrid& grid) const;
-  /// Returns whether it is worth while to take SMs for the gang, and to keep them until all its
+  /// Returns whether it is worthwhile to take SMs for the gang, and to keep them until all its
   /// places are there.
   bool may_gather(const DispatchedGrid& gang) const;
-  /// Returns how many places the grid will get where blocks of others still stand. A block that
-  /// waits for such a place is not staged behind its own grid's blocks, which may wait for it.
+  /// Returns the number of places that the grid will get when blocks of others have left. A block
+  /// that waits for such a place is not staged behind its own grid's blocks, which may wait for it.
   std::uint64_t coming(const DispatchedGrid& grid) const;
   bool may_stage(const DispatchedGrid& grid) const;
   /// Returns whether state that was left on chip leaves room for the grid.
@@ -160,15 +161,15 @@ class PreemptingDispatch {
   /// Tells the SM's blocks to make room.
   void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
                const SmRelease& release, Time now, Outbox& outbox);
-  /// Gives shared SMs back on which the urgent grid has no block any more.
+  /// Gives back shared SMs on which the urgent grid has no block any more.
   void give_back_shared(Time now, Outbox& outbox);
-  /// Makes an SM save its blocks and take them back, if that is due.
+  /// Makes an SM save its blocks and take them back, if a signal is due.
   void send_signal(Time now, Outbox& outbox);
-  /// Blocks that have been draining for too long go by other means, or go on: they may wait for
-  /// flushed blocks.
+  /// Ends drains that take too long: these blocks leave by other means, or go on, because they may
+  /// wait for flushed blocks.
   void end_long_drains(Time now, Outbox& outbox);
 
-  /// Returns whether the SM has room beside the grid's blocks that are about to return there.
+  /// Returns whether the SM has room beside blocks of the grid that will soon return there.
   bool has_room_beside_returning(std::uint32_t sm, const DispatchedGrid& grid) const;
 
   const Parts parts_;

@@ -10,7 +10,7 @@ void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& o
   const auto grid = grids_.at(block.grid);
   if (sms_.is_staged(block))
     sms_.unstage(block.sm);
-  else  // its own place was not free yet
+  else  // the block's own place was not free yet
     place_is_free(*grid, PreemptionRecord(block, Technique::drain, now));
   ++statistics_.blocks_returned[grid->launch.tenant];
   send_again(grid, block, false, now, outbox);
@@ -32,7 +32,7 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   send_again(grid, block, true, now, outbox);
 }
 
-/// The block goes out before blocks that never did, and before later ones: these may wait for it.
+/// The block goes out before blocks that never did, and before later ones, which may wait for it.
 void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
                             Outbox& outbox) {
   --grid->running;

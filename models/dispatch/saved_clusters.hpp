@@ -27,7 +27,7 @@ class SavedClusters {
     cluster->blocks.push_back(std::move(block));
     ++blocks_;
   }
-  /// Returns the first cluster of which all blocks are here, if there is one.
+  /// Returns the first cluster whose blocks are all here, if there is one.
   std::optional<std::uint64_t> first_whole(const GridLaunch& launch) const {
     for (const Cluster& cluster : clusters_)
       if (cluster.blocks.size() == launch.cluster_blocks()) return cluster.number;
@@ -70,7 +70,7 @@ class SavedClusters {
       archive(number, blocks);
     }
   };
-  std::deque<Cluster> clusters_;  ///< by number
+  std::deque<Cluster> clusters_;  ///< saved clusters, by number
   std::uint64_t blocks_ = 0;
 };
 

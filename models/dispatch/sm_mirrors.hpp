@@ -1,7 +1,7 @@
-/// Mirrors of the SMs at the dispatcher: what is taken in each SM, and which block waits there for
-/// room.
+/// Mirrors of the SMs at the dispatcher: the resources in use on each SM, and the block that waits
+/// there for room.
 ///
-/// A mirror follows from what was sent and told, by the same arithmetic as in the SM.
+/// A mirror is derived from sent and received messages, with the same arithmetic as in the SM.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging).
 #pragma once
 
@@ -20,10 +20,10 @@ struct SmMirror {
   std::uint32_t staged_grid = 0;
   std::uint64_t staged_block = 0;
   // With a preemption:
-  std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
-  std::uint32_t on_chip = 0;           ///< blocks, without the staged one
-  std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
-  std::uint32_t guests = 0;            ///< blocks of it
+  std::optional<std::uint32_t> owner;  ///< grid whose blocks are on the SM
+  std::uint32_t on_chip = 0;           ///< blocks on chip, without the staged one
+  std::optional<std::uint32_t> guest;  ///< more urgent grid whose blocks join the owner's
+  std::uint32_t guests = 0;            ///< blocks of the guest grid
   SmPlaces places;
 
   template <class Archive>
@@ -44,11 +44,11 @@ class SmMirrors {
     return sms_[sm].used.leaves_room_for(grid.block, limits_) &&
            (!has_places_ || sms_[sm].places.has_place(grid.block));
   }
-  /// Returns how many blocks of the grid find room at once, at most `most`, beside what is there
-  /// and what returns there by itself.
+  /// Returns the number of blocks of the grid, up to `most`, that find room beside present blocks
+  /// and blocks that return by themselves.
   std::uint32_t room_for(std::uint32_t sm, const DispatchedGrid& grid,
                          const DispatchedGrids& returning, std::uint32_t most) const;
-  /// A block of the grid takes its part of the SM: at `at`, or at the first place.
+  /// Occupies a block's part of the SM: at `at`, or at the first free place.
   void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               const std::optional<BlockPosition>& at = std::nullopt) {
     occupy(sm, grid.number(), grid.block, block, at);
@@ -63,12 +63,12 @@ class SmMirrors {
   /// until it occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               std::uint8_t keeps = 0);
-  /// A block waits at the SM for room.
+  /// Notes that a block waits at the SM for room.
   void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
   void unstage(std::uint32_t sm) { set_staged(sm, false); }
   bool is_staged(const BlockReference& block) const;
-  /// The SM starts the block that is staged there, if there is room.  Where places matter, the SM
-  /// says so instead, and where the block stands.
+  /// Starts the block that is staged at the SM, if there is room.  Where places matter, the SM
+  /// itself reports the start and the place.
   void start_staged(std::uint32_t sm);
   /// Returns the first SM from `first` on at which no block waits; the number of SMs if there is
   /// none.
@@ -88,7 +88,7 @@ class SmMirrors {
   const OccupancyLimits limits_;
   const bool has_places_;
   std::vector<SmMirror> sms_;
-  std::vector<std::uint64_t> open_;  ///< bit per SM: no block waits there for room
+  std::vector<std::uint64_t> open_;  ///< one bit per SM: no block waits there for room
 };
 
 }  // namespace lockstep

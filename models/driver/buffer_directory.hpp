@@ -13,7 +13,7 @@ class BufferDirectory {
   /// Description of a buffer for messages.
   struct Description {
     std::string where;  ///< file:line:column
-    std::string name;   ///< of the buffer and its tenant
+    std::string name;   ///< name of the buffer and its tenant
   };
 
   virtual ~BufferDirectory() = default;
@@ -24,7 +24,7 @@ class BufferDirectory {
   virtual Description describe(TenantId tenant, BufferId buffer) const = 0;
   /// Returns the address at which a buffer begins in requests of the GPU to host memory.
   virtual std::uint64_t remote_address(TenantId tenant, BufferId buffer) const = 0;
-  /// Returns whether the tenant is on its way out: its memory will come free, and it needs none.
+  /// Returns whether the tenant is ending: its memory will become free, and it needs none.
   virtual bool is_leaving(TenantId tenant) const = 0;
 };
 

@@ -39,25 +39,24 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// Returns the first page of a new buffer of so many bytes. A buffer with a `place` already lies
-  /// there, and later buffers will lie behind it.
+  /// Returns the first page of a new buffer of `bytes` bytes. A buffer with a `place` already has
+  /// addresses there, and later buffers follow behind it.
   VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes,
                              std::optional<std::uint64_t> place = {}, bool device = false);
-  /// Pages that a buffer of so many bytes has when it is mapped whole; `device`: one of device
-  /// memory that lies where the driver puts it.
+  /// Returns the pages of a buffer of `bytes` bytes that is mapped whole; `device`: the buffer is
+  /// device memory placed by the driver.
   std::uint64_t mapped_pages(std::uint64_t bytes, bool device = false) const {
     const std::uint64_t granule =
         device && large_device_pages_ ? pages_per_large : page_manager_->granule_pages();
     return round_up(bytes, granule * page_bytes) / page_bytes;
   }
-  /// Returns whether a buffer of device memory of so many bytes shares a page with others
-  /// (SmallBuffers).
+  /// Returns whether a device buffer of `bytes` bytes shares a page with others (SmallBuffers).
   bool shares_page(std::uint64_t bytes) const {
     return shares_device_pages_ && bytes <= SmallBuffers::most_bytes;
   }
   const PageManager& page_manager() const { return *page_manager_; }
 
-  /// Frames for pages; empty if memory does not hold them.
+  /// Returns frames for pages; empty if memory does not hold them.
   std::vector<FrameRun> take_frames(const TenantPages& pages, bool paged) {
     return page_manager_->allocate(pages, paged);
   }
@@ -73,7 +72,7 @@ class Driver {
   const ZeroedFrames& zeroed_frames() const { return zeroed_; }
 
   void map(MapRequest request, const HostCycle& cycle);
-  /// The owner gets the entries in take_unmapped().
+  /// Unmaps pages; the owner gets their entries in take_unmapped().
   void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
   /// Takes device memory away that is part of a buffer.
   void free_part(const TenantPages& pages, const HostCycle& cycle);
@@ -83,10 +82,10 @@ class Driver {
   void announce(const TenantPages& pages, const HostCycle& cycle);
   /// The page belongs to no buffer.
   void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
-  /// Gives back the tenant's tables and addresses; nothing of it may be mapped.
+  /// Gives back the tenant's tables and addresses.  Precondition: none of its pages is mapped.
   void end_tenant(TenantId tenant, const HostCycle& cycle);
 
-  /// The GPU has mapped pages, which are neighbours, by itself.
+  /// Notes that the GPU has mapped neighbouring pages by itself.
   void mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
                      const HostCycle& cycle);
 
@@ -96,8 +95,8 @@ class Driver {
   }
 
   const PageTables& tables() const { return page_manager_->tables(); }
-  /// Returns whether the page manager has the pages rearranged: their entries and frames are no use
-  /// now, and the GMMU will be told of them.
+  /// Returns whether the page manager is having the pages rearranged: their entries and frames are
+  /// invalid now, and the GMMU will be told of new ones.
   bool rearranges(const TenantPages& pages) const { return rearranger_.holds(pages); }
 
   // Answers.  Each may finish something.
@@ -122,7 +121,7 @@ class Driver {
 
  private:
   class Services;
-  /// Pages that are to be unmapped when they are no longer rearranged.
+  /// Pages that will be unmapped when their rearrangement is over.
   struct Postponed {
     TenantPages pages;
     UnmappingOwner owner = nobody_unmaps;
@@ -142,10 +141,11 @@ class Driver {
   Unmapper unmapper_;
   Rearranger rearranger_;
   ZeroedFrames zeroed_;
-  std::vector<std::uint64_t> next_address_;  ///< by tenant
-  std::vector<std::uint32_t> busy_;          ///< by tenant: mappings, unmappings and rearrangements
+  std::vector<std::uint64_t> next_address_;  ///< next free address of each tenant
+  /// Mappings, unmappings and rearrangements of each tenant under way.
+  std::vector<std::uint32_t> busy_;
   std::vector<Postponed> postponed_;
-  std::uint64_t foreign_moves_ = 0;  ///< under way
+  std::uint64_t foreign_moves_ = 0;  ///< moves of foreign pages under way
   std::vector<std::uint32_t> mapped_;
   std::vector<Unmapped> unmapped_;
 };

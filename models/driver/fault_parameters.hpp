@@ -16,7 +16,7 @@ enum class FaultBatch : std::uint8_t {
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };
 
-/// Parameters of the driver on the CPU, which every fault handling has.
+/// Parameters of the driver on the CPU, common to all ways of fault handling.
 /// Source: virtual-memory-and-exceptions.md, sections 3.3, 3.5 and 5.5.
 struct HostFaultParameters {
   ReplayMode replay;
@@ -27,12 +27,12 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// Returns the time of a fault that waits for no other, without its transfer if that comes on
-  /// top.
+  /// Returns the time of a fault that waits for no other fault, without its transfer if that comes
+  /// on top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }
-  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// Fields of these parameters at the head of the parameters P, a derived struct of another
   /// policy.
   template <class P>
   static ParametersOf<P> fields() {
@@ -46,10 +46,11 @@ struct HostFaultParameters {
             choice({"uvmsmart", "tanasic", "linear"}),
             "uvmsmart: `handling` one after the other, then the transfer; tanasic: `migrate` or "
             "`allocate` from fault to replay; linear: `handling` side by side, then the transfer")
-        .field("batch", &P::batch, FaultBatch::per_page,
-               choice({"per-page", "per-block", "per-batch", "all-waiting"}),
-               "which faults are handled together: of those found in one cycle the ones on a page, "
-               "on a 64 KiB block, or all; or all that wait when the driver begins")
+        .field(
+            "batch", &P::batch, FaultBatch::per_page,
+            choice({"per-page", "per-block", "per-batch", "all-waiting"}),
+            "faults that the driver handles together: faults of one cycle on the same page, on the "
+            "same 64 KiB block, or all faults of one cycle; or all faults that wait when it begins")
         .field("order", &P::order, TenantOrder::fifo, choice({"fifo", "round-robin", "priority"}),
                "tenant whose fault the driver takes next")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,

@@ -8,7 +8,7 @@ namespace lockstep {
 class HostLink;
 class Outbox;
 
-/// A point in time at which the host acts, and the means with which it acts.
+/// Moment at which the host acts, with its link, outbox and statistics.
 struct HostCycle {
   Time now;
   HostLink& link;

@@ -63,8 +63,8 @@ struct HostStatistics {
             "faults_remote", &S::faults_remote, "faults",
             "faults after which the page was mapped where it was, at the host or on another GPU")
         .per_tenant("faults_counted", &S::faults_counted, "pages",
-                    "pages mapped on another GPU that moved because they were used up to the "
-                    "threshold of peer_policy")
+                    "pages mapped on another GPU that moved because the number of their uses "
+                    "reached the threshold of peer_policy")
         .per_tenant("pages_fetched", &S::pages_fetched, "pages",
                     "pages moved to the GPU from another one over the fabric")
         .per_tenant("pages_spilled", &S::pages_spilled, "pages",
@@ -81,7 +81,7 @@ struct HostStatistics {
         .per_tenant("batch_faults", &S::batch_faults, "faults",
                     "faults in a batch, by the tenant of the first fault")
         .per_tenant("batch_pages", &S::batch_pages, "pages",
-                    "pages asked for because of a batch, with prefetched ones")
+                    "pages requested because of a batch, prefetched pages included")
         .per_tenant("tree_prefetches", &S::tree_prefetches, tree_node_sizes, "nodes",
                     "nodes that the tree prefetcher completed; 64KiB: blocks that faulted")
         .per_tenant("tree_evictions", &S::tree_evictions, tree_node_sizes, "nodes",
@@ -97,13 +97,14 @@ struct HostStatistics {
         .per_tenant_pair("fault_wait_behind", &S::fault_wait_behind, "fs",
                          "time for which faults of the first tenant waited for the driver behind a "
                          "fault of the second")
-        .per_tenant("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
+        .per_tenant("fault_service", &S::fault_service, "ns",
+                    "time of the driver's handling of a fault")
         .per_tenant("fault_transfer", &S::fault_transfer, "ns",
                     "time from handling to the message to the GMMU: frames, transfer, entries; "
                     "migrated, allocated, remote and permission faults")
         .per_tenant("late_wait", &S::late_wait, "ns",
-                    "time for which a fault waited whose page came with another fault's, from "
-                    "arrival to the message to the GMMU");
+                    "time for which a fault waited whose page came with the pages of another "
+                    "fault, from arrival to the message to the GMMU");
   }
 };
 

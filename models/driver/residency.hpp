@@ -1,4 +1,4 @@
-/// Where each page of managed memory is, as the driver knows it.
+/// Place of each page of managed memory, as the driver knows it.
 ///
 /// Every managed allocation gets a range of dense page numbers that starts at a multiple of 512, so
 /// that blocks (64 KiB) and trees (2 MiB) of prefetching and eviction are aligned in it as they are
@@ -20,16 +20,16 @@ using ManagedPage = Location<struct ManagedPageTag>;
 
 enum class PagePlace : std::uint8_t {
   host,
-  arriving,  ///< asked for: its frame, transfer or entry is under way
+  arriving,  ///< requested: the frame, transfer or entry of the page is under way
   gpu,
-  leaving,  ///< unmapping or being written back
-  remote,   ///< mapped where it is, in host memory
+  leaving,  ///< being unmapped or written back
+  remote,   ///< mapped in host memory
 };
 
 struct Allocation {
   ManagedPage first;
   std::uint64_t pages = 0;
-  VirtualPage virtual_page;  ///< of its first page
+  VirtualPage virtual_page;  ///< first page of the allocation
   TenantId tenant;
   BufferId buffer;
   bool live = false;
@@ -47,7 +47,8 @@ struct Allocation {
 
 class Residency {
  public:
-  /// A new allocation of `pages` pages, all at the host; its index.  Freed numbers are used again.
+  /// Adds a new allocation of `pages` pages, all at the host.  Returns its index.  Freed numbers
+  /// are used again.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage virtual_page,
                     std::uint64_t pages);
   void remove(std::uint32_t allocation);
@@ -55,7 +56,7 @@ class Residency {
   const Allocation& allocation(std::uint32_t index) const { return allocations_[index]; }
   /// Returns the live allocation that holds a tenant's virtual page; nullptr: none does.
   const Allocation* find(TenantId tenant, VirtualPage virtual_page) const;
-  /// Returns the allocation of a managed page (there is one).
+  /// Returns the allocation of a managed page.  Precondition: there is one.
   std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page.value() / 512]; }
   const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
 
@@ -81,9 +82,9 @@ class Residency {
 
   std::vector<Allocation> allocations_;
   std::vector<PagePlace> places_;
-  std::vector<std::uint32_t> owner_of_tree_;  ///< allocation, by page number / 512
-  std::vector<std::uint32_t> free_;           ///< allocations whose numbers may be used again
-  std::vector<std::uint32_t> by_address_;     ///< live ones, sorted by tenant and address
+  std::vector<std::uint32_t> owner_of_tree_;  ///< allocation of each tree, by page number / 512
+  std::vector<std::uint32_t> free_;           ///< allocation numbers that may be used again
+  std::vector<std::uint32_t> by_address_;     ///< live allocations, sorted by tenant and address
 };
 
 /// Neighbouring pages.

@@ -1,12 +1,12 @@
 /// Pages of 2 MiB that the small device buffers of a tenant share.
 ///
 /// A buffer of up to 1 MiB gets the next bytes of the first page that has room for it, from a
-/// multiple of 512 on; a larger one has pages of its own.  A page goes when its last buffer does.
+/// multiple of 512 on; a larger buffer has pages of its own.  A page is freed with its last buffer.
 /// Source: CUDA C++ Programming Guide (cudaMalloc aligns to 256 bytes at least); memory of a GPU
 /// comes in units of 2 MiB (cuMemGetAllocationGranularity).  From which size on a buffer has its
 /// own is in no publication.
 ///
-/// Simplified: the bytes of a freed buffer are not given to another one before the page goes.
+/// Simplified: the bytes of a freed buffer are not used again before the page is freed.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +25,18 @@ class SmallBuffers {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
 
-  /// Returns the address of a buffer of so many bytes, if some page has room; else a page is to be
-  /// added.
+  /// Returns the address of a buffer of `bytes` bytes if a page has room; otherwise the caller must
+  /// add a page.
   std::optional<VirtualAddress> take(std::uint64_t bytes) {
     for (Page& page : pages_)
       if (page.used + bytes <= large_page_bytes) return page.take(bytes);
     return std::nullopt;
   }
-  /// Returns the place of a buffer of so many bytes in a new page.
+  /// Returns the place of a buffer of `bytes` bytes in a new page.
   VirtualAddress add(VirtualPage first, std::uint64_t bytes) {
     return pages_.emplace_back(Page{first, 0, 0}).take(bytes);
   }
-  /// Removes the buffer that lies there. Returns whether its page goes with it.
+  /// Removes the buffer at this place. Returns whether its page is freed too.
   bool leave(VirtualAddress place) {
     const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& other) {
       return page_of(place) - other.first < pages_per_large;
@@ -56,7 +56,7 @@ class SmallBuffers {
   static constexpr std::uint64_t alignment = 512;
   struct Page {
     VirtualPage first;
-    std::uint64_t used = 0;  ///< bytes
+    std::uint64_t used = 0;  ///< bytes used
     std::uint32_t buffers = 0;
 
     VirtualAddress take(std::uint64_t bytes) {

@@ -6,11 +6,11 @@
 
 namespace lockstep {
 
-/// Sizes of the nodes of each height of a tree (TreeLayout), from the leaves to the root.
+/// Sizes of the nodes of a tree (TreeLayout) by height, from the leaves to the root.
 inline constexpr const char* tree_node_sizes[] = {"64KiB",  "128KiB", "256KiB",
                                                   "512KiB", "1MiB",   "2MiB"};
 
-/// How often a policy that goes by trees decided on a node, by its height.
+/// Number of decisions on nodes by a policy that uses trees, by height.
 /// Source: virtual-memory-and-exceptions.md, section 16.
 using TreeDecisions = std::array<Counter, std::size(tree_node_sizes)>;
 

@@ -10,12 +10,12 @@
 namespace lockstep {
 
 /// A full binary tree over a part of an allocation: its leaves are blocks of 64 KiB, its root 2
-/// MiB; the rest at the end of the allocation is rounded up to the next smaller tree.  Its last
+/// MiB.  The rest at the end of an allocation is rounded up to the next smaller tree, whose last
 /// leaves may lie behind the allocation.  Source: 001, section B.3.3.
 struct TreeLayout {
   ManagedPage first;
-  std::uint64_t pages = 0;   ///< that exist
-  std::uint32_t leaves = 0;  ///< a power of two, at most 32
+  std::uint64_t pages = 0;   ///< pages that exist
+  std::uint32_t leaves = 0;  ///< number of leaves: a power of two, at most 32
 
   /// Returns the tree that holds `page` of an allocation.
   static TreeLayout around(ManagedPage page, const Allocation& allocation) {

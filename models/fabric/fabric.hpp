@@ -1,7 +1,8 @@
-/// Ways between the GPUs of a machine.
+/// Links between the GPUs of a machine.
 ///
-/// At a switch each GPU has one way out to all others and one in; the ways of direct links stand
-/// for themselves.  GPUs without a link do not reach each other: nothing goes through a third.
+/// At a switch each GPU has one link out, for all others, and one link in; with direct links each
+/// pair has its own.  GPUs without a link do not reach each other: no traffic goes through a third
+/// GPU.
 /// Source: design of the project; the rates: nvbandwidth, Tartan.
 #pragma once
 
@@ -14,15 +15,16 @@ namespace lockstep {
 
 class Fabric {
  public:
-  /// Reads `fabric:` of a scenario with so many GPUs.  Throws UserError for a GPU that is not there
-  /// and a pair that is named twice.  `all`: GPUs with those behind them that have no links.
+  /// Reads `fabric:` of a scenario with `gpus` GPUs.  Throws UserError for a GPU that does not
+  /// exist and for a pair that is named twice.  `all`: number of GPUs including those without
+  /// links.
   Fabric(const Node& fabric, std::size_t gpus, std::size_t all);
   Fabric(const Node& fabric, std::size_t gpus) : Fabric(fabric, gpus, gpus) {}
 
   const FabricParameters& parameters() const { return parameters_; }
   bool is_switch() const { return parameters_.kind == FabricKind::crossed; }
   bool has_way(std::uint32_t from, std::uint32_t to) const { return links(from, to) > 0; }
-  /// Bytes per second from one GPU to another, headers included.
+  /// Returns the bytes per second from one GPU to another, headers included.
   double rate(std::uint32_t from, std::uint32_t to) const {
     return parameters_.rate.bytes_per_second() * links(from, to);
   }
@@ -35,7 +37,7 @@ class Fabric {
 
   FabricParameters parameters_;
   std::size_t gpus_;
-  std::vector<std::uint32_t> links_;  ///< by both GPUs
+  std::vector<std::uint32_t> links_;  ///< link between each pair of GPUs
 };
 
 }  // namespace lockstep

@@ -12,8 +12,8 @@ enum class FabricKind : std::uint8_t {
   direct,   ///< links between pairs
 };
 
-/// Links between GPUs (configs/fabrics/*.yaml).  Source: design of the project; each file says from
-/// where its rate and latency are.
+/// Links between GPUs (configs/fabrics/*.yaml).  Source: design of the project; each file names the
+/// source of its rate and latency.
 struct FabricParameters {
   std::string name;
   FabricKind kind;
@@ -21,7 +21,7 @@ struct FabricParameters {
   Time latency;
   Bytes payload, header;
   std::uint32_t tags, lines_in_flight;
-  Node pairs;  ///< see fabric.hpp
+  Node pairs;  ///< pairs of GPUs, see fabric.hpp
 
   static auto schema() {
     using namespace literals;
@@ -34,11 +34,11 @@ struct FabricParameters {
             "rate", &P::rate, range(Bandwidth{1e6}, Bandwidth{1e14}),
             "raw rate of each direction: of a GPU's port at a switch, of a link between two GPUs")
         .field("latency", &P::latency, 270_ns, range(1_ns, 1_ms),
-               "latency from the port of one GPU to that of another")
+               "latency from the port of one GPU to the port of another")
         .field("payload", &P::payload, 256_B, range(32_B, 4_KiB),
                "data of a packet of a copy; loads and stores of SMs have packets of their own")
         .field("header", &P::header, 32_B, range(0_B, 1_KiB),
-               "bytes of a packet beside its data, and of an answer without data")
+               "bytes of a packet in addition to its data, and of an answer without data")
         .field("tags", &P::tags, 1024, range(1, 1 << 16),
                "requests of a GPU's SMs to others that have not been answered", "requests")
         .field("lines_in_flight", &P::lines_in_flight, 8192, range(1, 1 << 20),

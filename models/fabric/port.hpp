@@ -1,19 +1,19 @@
-/// Port of a GPU to others: what its SMs ask of memory there, copies that it sends, and what others
-/// ask of the memory here.
+/// Port of a GPU to others: requests of its SMs for memory there, copies that it sends, and
+/// requests of others for memory here.
 ///
-/// A request of an SM gets a tag here, goes over the way out, through the fabric and, behind a
-/// switch, over the way into the other GPU, whose port passes it on to a partition; the answer
-/// comes back the same way.  Bytes are touched where they lie: memory of other GPUs is cached in
-/// the L2 of its own GPU, and nowhere else.  A copy reads lines here and stores them there.
+/// A request of an SM gets a tag in this port and goes over the link out, through the fabric and,
+/// behind a switch, over the link into the other GPU, whose port passes it on to a partition.  The
+/// answer takes the same way back.  Bytes are accessed in place: memory of another GPU is cached in
+/// the L2 of that GPU, and nowhere else.  A copy reads lines here and stores them there.
 ///
-/// Nothing locks up: a request leaves only with a tag, whose owner has a place for the answer, and
-/// answers wait for nothing but the wire.  Who asks for memory here has tags of its own, so that a
-/// port keeps at most those of all others.  Requests of an SM to one place stay in order, as do all
-/// packets from one port to another.
+/// There is no deadlock: a request leaves only with a tag, which reserves a place for the answer,
+/// and answers wait for the wire only.  Each other port has tags of its own, so that a port keeps
+/// at most as many requests as all others have tags.  Requests of an SM to one place stay in order,
+/// as do all packets from one port to another.
 /// Source: design of the project; architecture.md, section 8, rules 1, 2 and "Back-pressure".
 ///
-/// Simplified: a packet reaches the other end with its last byte and is passed on at once; it takes
-/// the way in from then on. Acknowledgements of copies travel with other packets.
+/// Simplified: a packet reaches the other end with its last byte and is passed on at once; from
+/// then on it occupies the link in. Acknowledgements of copies are carried by other packets.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ namespace lockstep {
 
 class Port final : public Component {
  public:
-  /// Port of another GPU that this one has a way to.
+  /// Port of another GPU that this one has a link to.
   struct Peer {
     std::uint32_t gpu = 0;
     double bytes_per_second = 0;
@@ -46,7 +46,7 @@ class Port final : public Component {
     FabricParameters parameters;
     std::uint32_t gpu = 0;
     AddressMapping mapping;
-    std::vector<std::uint32_t> tenants;  ///< numbers among all, of those on this GPU; ascending
+    std::vector<std::uint32_t> tenants;  ///< ascending numbers of this GPU's tenants among all
     Link to_host;
     std::vector<Link> to_sms, to_partitions;
     std::vector<Peer> peers;
@@ -62,21 +62,22 @@ class Port final : public Component {
   std::string waiting_for() const override;
 
  private:
-  /// Somebody who waits for an answer.
+  /// Sender of a request that waits for an answer: an SM, another port, or a copy.
   struct Slot {
     enum class Kind : std::uint8_t {
       free,
-      sm,       ///< an SM here, for memory there
-      foreign,  ///< another port, for memory here
-      reading,  ///< a line of a copy, for memory here
-      writing,  ///< the same line, for memory there
+      sm,       ///< an SM of this GPU, for memory of another one
+      foreign,  ///< another port, for memory of this GPU
+      reading,  ///< a line of a copy is read from this GPU's memory
+      writing,  ///< a line of a copy is written to the other GPU's memory
     };
     Kind kind = Kind::free;
-    std::uint8_t bytes = 0, skip = 0;  ///< of a line; bytes of its first sector before it
-    std::uint16_t origin = 0;          ///< number of the SM; index of the port
-    std::uint16_t tenant = 0;          ///< among those here
-    std::uint32_t tag = 0;             ///< the asker's; of a line the index of its copy
-    std::uint64_t address = 0;         ///< as the SM names it; where the line goes
+    /// Bytes of a line, and bytes of its first sector before the copy begins.
+    std::uint8_t bytes = 0, skip = 0;
+    std::uint16_t origin = 0;   ///< number of the SM, or index of the port
+    std::uint16_t tenant = 0;   ///< number among this GPU's tenants
+    std::uint32_t tag = 0;      ///< tag of the requester; for a line, index of its copy
+    std::uint64_t address = 0;  ///< address that the SM names; for a line, its destination
     template <class Archive>
     void serialize(Archive& archive) {
       archive(kind, bytes, skip, origin, tenant, tag, address);
@@ -84,7 +85,7 @@ class Port final : public Component {
   };
   /// A message that waits here.
   struct Packet {
-    Time since;  ///< it came, or when it is in
+    Time since;  ///< time at which the packet came, or will have come in
     bool is_answer = false;
     MemoryRequest request;
     MemoryResponse response;
@@ -95,7 +96,7 @@ class Port final : public Component {
     PeerCopy asked;
     std::vector<FrameRun> from, to;
     std::uint32_t from_run = 0, to_run = 0;
-    std::uint64_t from_at = 0, to_at = 0;  ///< bytes done of those runs
+    std::uint64_t from_at = 0, to_at = 0;  ///< bytes done of the current runs
     std::uint64_t sent = 0, done = 0;
     std::uint32_t peer = 0;
     template <class Archive>
@@ -103,9 +104,9 @@ class Port final : public Component {
       archive(asked, from, to, from_run, to_run, from_at, to_at, sent, done, peer);
     }
   };
-  /// Reads lines of the copies that take a way out, in turns, as fast as that takes them.
+  /// Reads lines of the copies that take a link out, in turns, at the rate of that link.
   struct Engine {
-    std::deque<std::uint32_t> copies;  ///< that have lines left
+    std::deque<std::uint32_t> copies;  ///< copies with lines left
     Time next;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -139,7 +140,7 @@ class Port final : public Component {
   void write_line(std::uint32_t slot, std::span<const std::byte> payload, Time now, Outbox& outbox);
   void line_written(const Slot& slot, Time now, Outbox& outbox);
 
-  /// Returns when a packet of so many bytes has left for a peer.
+  /// Returns when a packet of `bytes` bytes has left for a peer.
   Time leave(std::uint32_t peer, double bytes, std::uint16_t tenant, Time now);
   double packet_bytes(std::size_t payload) const {
     return static_cast<double>(payload + parameters_.header.count());
@@ -164,17 +165,18 @@ class Port final : public Component {
   std::vector<Peer> peers_;
 
   PortStatistics statistics_;
-  std::vector<Wire> out_;  ///< by peer; at a switch one for all
+  std::vector<Wire> out_;  ///< one way out per peer; one for all at a switch
   Wire in_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::uint32_t tags_ = 0, lines_ = 0;  ///< in use
+  std::uint32_t tags_ = 0, lines_ = 0;  ///< tags and lines in use
   std::deque<Packet> waiting_;          ///< requests of SMs for which there is no tag
-  std::deque<Packet> arriving_;         ///< behind others on the way in
+  std::deque<Packet> arriving_;         ///< packets behind others on the way in
   std::vector<Copy> copies_;
   std::vector<std::uint32_t> free_copies_;
-  std::vector<Engine> engines_;                    ///< as out_
-  std::map<std::uint64_t, std::uint32_t> counts_;  ///< of requests, by addresses of pages
+  std::vector<Engine> engines_;  ///< engine of each way out
+  /// Number of requests to each page, by its address.
+  std::map<std::uint64_t, std::uint32_t> counts_;
 };
 
 }  // namespace lockstep

@@ -28,7 +28,7 @@ void Port::begin_copy(const MessageHeader& message) {
 
 namespace {
 
-/// Goes on in a list of runs.
+/// Advances in a list of runs.
 void pass(const std::vector<FrameRun>& runs, std::uint32_t& run, std::uint64_t& at,
           std::uint64_t bytes) {
   at += bytes;

@@ -30,17 +30,19 @@ struct PortStatistics {
         .per_tenant("copied_bytes", &S::tenant, &T::copied_bytes, "bytes",
                     "bytes of copies that have reached memory of other GPUs")
         .per_tenant("busy_time", &S::tenant, &T::busy_time, "fs",
-                    "time for which ways out were taken; of direct links the sum")
+                    "time for which ways out were busy; with direct links the sum over the links")
         .per_tenant("wait_out", &S::tenant, &T::wait_out, "fs",
                     "time of waiting for a way out, summed")
         .per_tenant("wait_in", &S::tenant, &T::wait_in, "fs",
                     "time of waiting for the way in from a switch, summed")
         .per_tenant("wait_for_tags", &S::tenant, &T::wait_for_tags, "fs",
-                    "requests of SMs waited until a tag was free, summed")
-        .per_tenant_pair("out_wait_behind", &S::out_wait_behind, "fs",
-                         "packets of the first tenant waited while one of the second left")
+                    "time for which requests of SMs waited until a tag was free, summed")
+        .per_tenant_pair(
+            "out_wait_behind", &S::out_wait_behind, "fs",
+            "time for which packets of the first tenant waited while a packet of the second left")
         .per_tenant_pair("in_wait_behind", &S::in_wait_behind, "fs",
-                         "packets of the first tenant waited while one of the second came in");
+                         "time for which packets of the first tenant waited while a packet of the "
+                         "second came in");
   }
 };
 

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Direction of a link: packets take it one after the other, in the order in which they ask.
+/// Direction of a link: packets use it one after the other, in the order of their requests.
 class Wire {
  public:
   Wire() = default;
@@ -16,7 +16,7 @@ class Wire {
 
   struct Turn {
     Time begin, end;
-    std::uint64_t waited = 0;  ///< femtoseconds
+    std::uint64_t waited = 0;  ///< time waited, femtoseconds
     std::uint32_t behind = 0;  ///< tenant of the packet before
   };
   Turn take(Time now, double bytes, std::uint32_t tenant) {

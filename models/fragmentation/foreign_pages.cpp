@@ -30,7 +30,7 @@ std::uint64_t share(double part, std::uint64_t whole) {
   return static_cast<std::uint64_t>(std::llround(part * static_cast<double>(whole)));
 }
 
-/// The finaliser of SplitMix64.
+/// Applies the finaliser of SplitMix64.
 std::uint64_t mixed(std::uint64_t word) {
   word += 0x9e3779b97f4a7c15;
   word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;

@@ -17,13 +17,13 @@
 
 namespace lockstep {
 
-/// Returns where each foreign page lies at first, by its number, in the first `bytes` of GPU
-/// memory. No page lies at 0, which is never a frame.
+/// Returns the first place of each foreign page, by its number, in the first `bytes` bytes of GPU
+/// memory. No page is at 0, which is never a frame.
 std::vector<Frame> foreign_pages(const FragmentationParameters& parameters, std::uint64_t bytes,
                                  std::uint64_t seed);
 /// Writes the content of a page from `offset` on, in multiples of 8 bytes.
 void write_foreign_bytes(std::uint64_t page, std::uint64_t offset, std::span<std::byte> out);
-/// Returns the first of the pages, one behind the other in `bytes`, whose bytes have changed.
+/// Returns the first of the pages, contiguous in `bytes`, whose bytes have changed.
 std::optional<std::uint64_t> find_damaged_page(std::span<const std::byte> bytes);
 
 }  // namespace lockstep

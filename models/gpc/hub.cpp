@@ -145,8 +145,8 @@ void Hub::pass(Cluster& cluster, const ClusterAccess& access, std::span<const st
        outbox, access.multicast != 0);
 }
 
-/// A block may end without having begun: with its tenant.  One that may leave leaves, whatever its
-/// threads do.
+/// Ends a block, which may end with its tenant before it has begun.  A block that may leave leaves,
+/// whatever its threads do.
 void Hub::end(const ClusterBlock& block, Time now, Outbox& outbox) {
   Cluster& cluster = cluster_with(block, now);
   if (cluster.leaves()) return;

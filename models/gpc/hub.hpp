@@ -1,19 +1,19 @@
-/// Hub of a GPC: what its SMs say to each other about thread block clusters passes here.
+/// Hub of a GPC, which passes on the messages of its SMs about thread block clusters.
 ///
-/// The blocks of a cluster stand in one GPC.  The hub hears where each begins and when its threads
-/// have ended; it passes accesses to shared memory on to the SM of the block that they name, and
-/// the answers back; it counts the blocks whose threads are all at the cluster's barrier; and when
-/// the threads of all blocks have ended it says so, since only then may their shared memory go.  An
-/// access to a block that has ended is refused; one to a block that is yet to begin waits.
-/// Messages from one SM to another arrive in the order in which they were sent.  A cluster that is
-/// to make room leaves its SMs when the hub knows that nothing of it is in flight (hub_moves.cpp).
+/// All blocks of a cluster are in one GPC.  The hub is told the SM of each block and the end of its
+/// threads.  It passes accesses to shared memory on to the SM of the named block, and answers back;
+/// it counts the blocks whose threads are all at the cluster's barrier; and it reports when the
+/// threads of all blocks have ended, since their shared memory is needed until then.  An access to
+/// a block that has ended is refused; an access to a block that has not begun waits. Messages from
+/// one SM to another arrive in the order in which they were sent.  A cluster that must make room
+/// leaves its SMs when the hub knows that nothing of it is in flight (hub_moves.cpp).
 /// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's
 /// real distance).
 ///
 /// Simplified: a message passes at once if the port to the other SM is free. Any number of messages
 /// may wait for a port, since an SM's own port limits how much it sends.
 ///
-/// Cost model: two links of `noc.hub.link_latency`, and a port to each SM that a flit takes for
+/// Cost model: two links of `noc.hub.link_latency`, and a port to each SM that a flit occupies for
 /// `flit_half_cycles`.
 #pragma once
 
@@ -38,10 +38,10 @@ namespace lockstep {
 class Hub final : public Component, public GridCounter {
  public:
   struct Setup {
-    Frequency clock;  ///< of the network
+    Frequency clock;  ///< clock of the network
     HubParameters parameters;
     std::uint32_t first_sm = 0;
-    std::vector<Link> to_sms;  ///< of the GPC
+    std::vector<Link> to_sms;  ///< links to the SMs of the GPC
     std::vector<std::string> tenants;
   };
   explicit Hub(Setup setup);
@@ -70,9 +70,10 @@ class Hub final : public Component, public GridCounter {
     enum class State : std::uint8_t { none, stopping, leaving };
     State state = State::none;
     Technique technique = Technique::drain;  ///< save or flush
-    Technique otherwise = Technique::save;   ///< where it cannot be flushed: save or drain
-    bool idempotent = true;                  ///< as far as blocks have told
-    std::uint32_t those = 0;                 ///< that are quiet; leaving: that have left
+    /// Technique where the cluster cannot be flushed: save or drain.
+    Technique otherwise = Technique::save;
+    bool idempotent = true;   ///< true: no block has reported that it cannot be flushed
+    std::uint32_t those = 0;  ///< quiet blocks; when leaving, blocks that have left
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -102,7 +103,7 @@ class Hub final : public Component, public GridCounter {
   static constexpr std::uint32_t bit_of_rank(unsigned rank) { return 1u << rank; }
   Cluster* find(std::uint32_t grid, std::uint64_t number);
   Cluster& cluster_of(std::uint32_t grid, std::uint64_t number);
-  /// Returns the cluster of the block, which may be the first of it.
+  /// Returns the cluster of the block, which may be the cluster's first block.
   Cluster& cluster_with(const ClusterBlock& block, Time now);
   void forget(Cluster& cluster, Time now);
   void pass_early(Cluster& cluster, Time now, Outbox& outbox);
@@ -112,7 +113,7 @@ class Hub final : public Component, public GridCounter {
   void end(const ClusterBlock& block, Time now, Outbox& outbox);
   void release_if_complete(Cluster& cluster, Time now, Outbox& outbox);
   void move(const ClusterMove& move, Time now, Outbox& outbox);
-  /// All blocks of the cluster are quiet: they leave, or go on.
+  /// Lets the blocks of the cluster, all of them quiet, leave or go on.
   void decide(Cluster& cluster, Time now, Outbox& outbox);
   void tell(const Cluster& cluster, unsigned rank, ClusterMoveStep step, Technique technique,
             Time now, Outbox& outbox);
@@ -134,8 +135,8 @@ class Hub final : public Component, public GridCounter {
   const std::uint32_t first_sm_;
   const std::vector<std::string> tenants_;
   std::vector<Link> to_sms_;
-  std::vector<ClusterPort> ports_;  ///< to each SM
-  std::vector<Cluster> clusters_;   ///< in the order in which they began
+  std::vector<ClusterPort> ports_;  ///< port to each SM
+  std::vector<Cluster> clusters_;   ///< clusters in the order in which they began
   ClusterResidency residency_;
   HubStatistics statistics_;
 };

@@ -18,7 +18,7 @@ struct HubStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("clusters", &S::tenant, &T::clusters, "clusters",
-                    "clusters of thread blocks that have begun in the GPC, or returned to it")
+                    "clusters of thread blocks that began in the GPC, or returned to it")
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
                     "messages to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
@@ -31,18 +31,17 @@ struct HubStatistics {
                     "clusters whose blocks left their SMs together, their contexts in memory")
         .per_tenant("flushed", &S::tenant, &T::flushed, "clusters",
                     "clusters whose blocks were dropped together, to start again")
-        .per_tenant(
-            "kept", &S::tenant, &T::kept, "clusters",
-            "clusters that stopped to leave and could not: they were neither repeatable nor to be "
-            "saved")
+        .per_tenant("kept", &S::tenant, &T::kept, "clusters",
+                    "clusters that stopped to leave and went on, because they could neither be "
+                    "flushed nor saved")
         .per_tenant(
             "cluster_cycles", &S::tenant, &T::cluster_cycles, "cycles",
-            "cycles of the network for which its clusters were in the GPC, summed over clusters: "
-            "divided by the cycles of a run, the mean number of them")
+            "cycles of the network for which clusters of the tenant were in the GPC, summed over "
+            "clusters: divided by the cycles of a run, the mean number of clusters")
         .per_tenant("cluster_place_cycles", &S::tenant, &T::cluster_place_cycles, "cycles",
                     "clusters of a grid that the GPC has room for at once, summed over the cycles "
-                    "in which any of the grid is there, and over grids: cluster_cycles over these "
-                    "is cluster occupancy")
+                    "in which any cluster of the grid is there, and over grids: cluster_cycles "
+                    "over cluster_place_cycles is cluster occupancy")
         .gauge("clusters_there", &S::clusters_there, "clusters", "clusters that are in the GPC");
   }
 };

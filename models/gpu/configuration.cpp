@@ -66,7 +66,7 @@ std::string keys_text(const Tenant& tenant) {
   return text;
 }
 
-/// Returns a value as text: numbers in bytes, of files only the name; "" for an absent one.
+/// Returns a value as text: numbers in bytes, files by their name only; "" for an absent value.
 std::string value_text(const ParameterField& field, const CpuKeys& cpu) {
   if (field.key == "trace") return std::filesystem::path(cpu.trace_file).filename().string();
   const std::vector<ParameterScalar> value = fetch(field, &cpu);
@@ -87,7 +87,7 @@ std::string core_text(const Tenant& tenant, const std::string& place) {
   return keys_text(tenant) + place + "    cpu: {" + text + "}\n";
 }
 
-/// `place`: the line that says where it runs, if the machine has several GPUs.
+/// Returns the tenant as text.  `place`: the line with its GPU, if the machine has several.
 std::string tenant_text(const Tenant& tenant, const std::string& place) {
   if (tenant.cpu) return core_text(tenant, place);
   const Workload& workload = tenant.workload;
@@ -115,7 +115,8 @@ std::string without(std::string text, const std::string& policy) {
   const std::string key = "\n  " + policy + ":";
   const std::size_t begin = text.find(key);
   std::size_t end = text.find('\n', begin + 1);
-  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);  // its parameters
+  // Skips the policy's parameters.
+  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);
   return text.erase(begin, end - begin);
 }
 

@@ -13,12 +13,12 @@ namespace lockstep {
 
 namespace {
 
-/// Bytes for the context of a block: registers and predicates, and how they are compressed, shared
-/// memory, control state, and its share of the operand log.
+/// Returns the bytes of a block's context: registers and predicates with their compression
+/// patterns, shared memory, control state, and its share of the operand log.
 std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kernel,
                             const OccupancyLimits& limits, ContextKind kind) {
   constexpr std::uint64_t control_of_warp = 1024, control_of_block = 512, log_entry = 512;
-  constexpr std::uint64_t pattern_bytes = 128;  // of 256 registers with four bits each
+  constexpr std::uint64_t pattern_bytes = 128;  // bytes for 256 registers with four bits each
   const std::uint64_t patterns = kind == ContextKind::occupied ? 0 : block.warps * pattern_bytes;
   const std::uint64_t rows = std::uint64_t{block.warps} * (kernel.rows + 2) * line_bytes;
   const std::uint64_t log = limits.log_entries / std::max(blocks_per_sm(block, limits), 1u);
@@ -26,7 +26,7 @@ std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kerne
          patterns + block.warps * control_of_warp + control_of_block + log * log_entry;
 }
 
-/// An SM saves all its blocks in one way.
+/// Returns the kind of contexts: an SM saves all its blocks in one way.
 ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
                     const BlockSwitching& switching) {
   const auto save = steps_of(policies.preemption).save;
@@ -40,8 +40,8 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
-/// Refuses in_place beside block switching: the state that stays on chip is chosen for the blocks
-/// that come, which only a preemption knows.
+/// Refuses in_place together with block switching: the state that stays on chip is chosen for the
+/// arriving blocks, which only a preemption knows.
 void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies) {
   if (steps_of(policies.preemption).leaves_in_place() &&
       extra_blocks_of(policies.block_switching) > 0)
@@ -64,8 +64,8 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
   return switching.ideal() ? ContextTraffic::ideal : preempted;
 }
 
-/// Returns how many grids may be saved on one SM: all but the most urgent, and also the most urgent
-/// one if there are turns or signals.
+/// Returns the number of grids that may be saved on one SM: all but the most urgent, and that one
+/// too with turns or signals.
 std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policies) {
   const auto tenants = static_cast<std::uint32_t>(scenario.tenants.size());
   if (is_time_sliced(policies.sharing) || is_in_parts(policies.sharing)) return tenants;

@@ -7,8 +7,7 @@ namespace lockstep {
 Coordination::Coordination(const MachineParameters& parameters, std::size_t tenants)
     : parameters_(parameters), tenants_(tenants) {}
 
-/// Returns the controllers of those selected policies whose parts follow counts of the whole
-/// machine.
+/// Returns the controllers of the selected policies that decide by counts of the whole machine.
 std::vector<Coordinator::Controller> Coordination::controllers() const {
   const PolicyParameters& policies = parameters_.policies;
   std::vector<Coordinator::Controller> all;

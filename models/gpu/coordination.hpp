@@ -1,5 +1,5 @@
-/// The parts of a GPU that let policies in many components decide by what all of them see: a
-/// coordinator, if a selected policy needs one, and policies' sides in SMs.
+/// Parts of a GPU that let policies decide by counts of many components: a coordinator, if a
+/// selected policy needs one, and the policies' sides in SMs.
 /// Source: architecture.md, section 3 (plug points).
 #pragma once
 
@@ -21,13 +21,13 @@ class Coordination {
   /// `parameters` must outlive this.
   Coordination(const MachineParameters& parameters, std::size_t tenants);
 
-  /// The members among which a policy can decide, and the largest latency of a link between them.
+  /// Components among which a policy decides, and the largest latency of a link between them.
   struct Members {
     std::vector<ComponentId> partitions;
     ComponentId gmmu;
     std::vector<ComponentId> sms;
     Time latency;
-    std::string prefix = {};  ///< of the names of the GPU's kinds
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
     std::optional<std::uint32_t> group = {};
   };
   /// Adds the coordinator and its links to the graph if a selected policy has a controller.

@@ -25,13 +25,14 @@ class CorePlaces {
   PhysicalAddress base(std::size_t core) const { return bases_[core]; }
   std::uint64_t bytes(std::size_t core) const { return bytes_[core]; }
   std::optional<std::size_t> core_of(std::size_t tenant) const;
-  /// Bytes of GPU memory that are left before the cores' parts; whole pages of the page manager.
+  /// Returns the bytes of GPU memory that are left before the cores' parts, in whole pages of the
+  /// page manager.
   std::uint64_t bytes_before() const { return before_; }
 
  private:
   void take_cores(const Scenario& scenario, std::uint32_t cores);
 
-  std::vector<TenantId> tenants_;  ///< by core
+  std::vector<TenantId> tenants_;  ///< tenant of each core
   std::vector<PhysicalAddress> bases_;
   std::vector<std::uint64_t> bytes_;
   std::uint64_t before_ = 0;

@@ -14,11 +14,11 @@ namespace lockstep {
 
 class CpuCores {
  public:
-  /// `parameters` and `gpu`, whose memory they share, must outlive this.
+  /// Makes the cores.  `parameters` and `gpu`, whose memory they share, must outlive the object.
   CpuCores(const Scenario& scenario, const MachineParameters& parameters, const GpuBuilder& gpu,
            bool check);
 
-  /// Adds a core for each tenant that wants one; nothing if there is none.
+  /// Adds a core for each tenant that runs on one.
   void lay_out(Graph& graph, ComponentId host, const std::string& prefix,
                std::optional<std::uint32_t> group);
 

@@ -17,8 +17,8 @@ namespace {
 
 struct Described {
   const ParameterSchema& schema;
-  std::string prefix;  ///< of its keys
-  std::string title;   ///< in the page
+  std::string prefix;  ///< prefix of the keys
+  std::string title;   ///< title on the page
 };
 
 std::vector<Described> all_described() {

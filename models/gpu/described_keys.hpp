@@ -4,8 +4,9 @@
 
 namespace lockstep {
 
-/// Returns a table of the keys of a scenario (its machine, policies and tenants) and of a workload
-/// that begin with `only`, or else have it in their name or meaning; "" keeps all.
+/// Returns a table of keys of a scenario (its machine, policies and tenants) and of a workload:
+/// those that begin with `only`, or else those with it in their name or documentation; "" selects
+/// all.
 std::string describe_keys(const std::string& only);
 
 /// Returns the same as a page of Markdown tables.

@@ -24,7 +24,7 @@ IssueDetail issue_detail(const MachineParameters& parameters) {
   return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
 }
 
-/// Modules by tenant, in the order of the workload.
+/// Returns the names of buffers by tenant, in the order of the workload.
 std::vector<std::vector<std::string>> buffer_names(const Scenario& scenario) {
   std::vector<std::vector<std::string>> names;
   for (const Tenant& tenant : scenario.tenants) {
@@ -124,7 +124,7 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
   for (const ComponentId partition : layout_.partitions)
     for (const ComponentId sm : layout_.sms)
       graph.connect(partition, sm, times.response, memory_traffic);
-  // An SM talks to one hub as much as to all partitions.
+  // An SM exchanges as many messages with its hub as with all partitions.
   const Topology topology = gpu.topology();
   const double hub_traffic = memory_traffic * gpu.memory.partitions;
   for (std::uint32_t gpc = 0; gpc < layout_.hubs.size(); ++gpc)
@@ -312,7 +312,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
                                                        KindId host, const Cores& cores) const {
   const ComponentId partition = layout_.partitions[index];
   MemoryParameters memory = parameters_.gpu.memory;
-  // The threads' local memory stands behind the capacity that buffers may use, and code behind it.
+  // The threads' local memory lies behind the capacity for buffers, and code behind it.
   const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
   const SmParameters& sm = parameters_.gpu.sm;
   const std::uint64_t local = local_memory_bytes(sm, context_memory_.area_of(0).warps()) * sm.count;
@@ -339,8 +339,8 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   return std::make_unique<MemoryPartition>(std::move(setup));
 }
 
-/// Senders of requests to a partition.  The host limits itself by the lines it has in flight, the
-/// GMMU by walkers and exchanges, a port by its own lines and the tags of others.
+/// Returns the senders of requests to a partition.  The host limits itself by its lines in flight,
+/// the GMMU by walkers and exchanges, a port by its own lines and the tags of others.
 RequestSources GpuBuilder::request_sources(ComponentId partition, const LinkTable& links,
                                            KindId host, const Cores& cores) const {
   RequestSources sources;

@@ -1,5 +1,4 @@
-/// Builder of a GPU of the machine: which components it has, how they are linked, how each is
-/// built.
+/// Builder of a GPU of the machine: its components, their links and their construction.
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 #pragma once
@@ -30,12 +29,13 @@ class GpuBuilder {
     KindId dispatcher_kind, gmmu_kind, partition_kind, sm_kind;
     ComponentId dispatcher, gmmu;
     std::vector<ComponentId> partitions, sms;
-    // Of a GPU that has ways to others:
+    // Members of a GPU that has ways to others:
     std::optional<KindId> port_kind = {};
     std::optional<ComponentId> port = {};
-    /// Kind of the component that serves the transfers of its host link, if the host does not.
+    /// Kind of the component that serves the transfers of the host link; nothing: the host serves
+    /// them.
     std::optional<KindId> link_kind = {};
-    // Of a GPU that runs clusters of thread blocks, by GPC:
+    // Members of a GPU that runs clusters of thread blocks, by GPC:
     std::optional<KindId> hub_kind = {};
     std::vector<ComponentId> hubs = {};
   };
@@ -51,20 +51,19 @@ class GpuBuilder {
   GpuBuilder(const GpuBuilder&) = delete;
   GpuBuilder& operator=(const GpuBuilder&) = delete;
 
-  /// Adds the GPU's components to the graph, after the host, whose component is there already.
-  /// Others' may be there, too: the names of the GPU's kinds begin with `prefix`, its components
-  /// are a group.
+  /// Adds the GPU's components to the graph, after the host and possibly components of other GPUs.
+  /// Names of the GPU's kinds begin with `prefix`; its components form a group.
   void add_components(Graph& graph, const std::string& prefix = "",
                       std::optional<std::uint32_t> group = {});
-  /// Links them with each other and with the host.
+  /// Links the components with each other and with the host.
   void connect(Graph& graph, ComponentId host);
   /// Adds the coordinator of the GPU's policies, after all other components.
   void add_coordinator(Graph& graph);
 
-  /// Adds the GPU's port to others, after the components of all GPUs, and links it with the GPU's
-  /// own and the host.
+  /// Adds the GPU's port to other GPUs, after the components of all GPUs, and links it with the
+  /// GPU's own components and the host.
   void add_port(Graph& graph, ComponentId host);
-  /// Links it with the component that serves the transfers of its host link.
+  /// Links the GPU with the component that serves the transfers of its host link.
   void connect_link(Graph& graph, ComponentId unit, Time latency);
   /// `peers`: the other GPUs.
   std::unique_ptr<Component> build_port(const Fabric& fabric, std::uint32_t gpu,
@@ -74,7 +73,7 @@ class GpuBuilder {
 
   const Layout& layout() const { return layout_; }
   bool has(const Graph& graph, ComponentId component) const;
-  /// `links`: of the whole machine; `host`: kind of the host.
+  /// `links`: links of the whole machine; `host`: kind of the host.
   std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
                                    const LinkTable& links, KindId host, const Cores& cores) const;
 
@@ -103,7 +102,7 @@ class GpuBuilder {
   const LoadedModules& modules_;
   const BlockProfile& block_profile_;
   AddressMapping mapping_;
-  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
+  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< tables, made when first asked for
   ContextMemory context_memory_;
   CorePlaces core_places_;
   std::vector<Frame> foreign_pages_;

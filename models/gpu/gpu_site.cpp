@@ -16,7 +16,7 @@
 namespace lockstep {
 namespace {
 
-/// Throws UserError for memory that does not suffice, before anything is loaded.
+/// Returns the parameters.  Throws UserError for too little memory, before anything is loaded.
 const MachineParameters& checked(const Scenario& scenario, const MachineParameters& parameters) {
   check_memory(scenario, parameters);
   return parameters;

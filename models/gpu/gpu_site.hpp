@@ -23,27 +23,27 @@ class GpuSite {
   /// Number of the GPU, and its tenants.
   struct Place {
     std::uint32_t gpu = 0;
-    std::vector<std::uint32_t> tenants;  ///< ascending numbers of the scenario
+    std::vector<std::uint32_t> tenants;  ///< ascending numbers in the scenario
     /// In the graph, if there are several GPUs.
     std::optional<std::uint32_t> group = {};
-    std::string prefix = {};  ///< of the names of its kinds
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
   };
   struct Options {
     isa::LoweringOptions lowering;
     bool capture = false;
-    const BlockProfile& block_profile;  ///< of all tenants
+    const BlockProfile& block_profile;  ///< durations of the blocks of all tenants
   };
-  /// `scenario` must outlive this; `parameters`: of this GPU. Throws UserError for settings of its
-  /// tenants that are not possible there.
+  /// Makes the site.  `scenario` must outlive it; `parameters`: those of this GPU. Throws UserError
+  /// for settings of its tenants that are not possible there.
   GpuSite(const Scenario& scenario, const MachineParameters& parameters, Place place,
           const Options& options);
   GpuSite(const GpuSite&) = delete;
   GpuSite& operator=(const GpuSite&) = delete;
 
   void lay_out(Graph& graph, ComponentId host);
-  /// Adds its port to other GPUs, after all sites have been laid out.
+  /// Adds the GPU's port to other GPUs, after all sites have been laid out.
   void add_port(Graph& graph, ComponentId host) { gpu_.add_port(graph, host); }
-  /// Links it with the component that serves the transfers of its host link.
+  /// Links the GPU with the component that serves the transfers of its host link.
   void connect_link(Graph& graph, ComponentId unit, Time latency) {
     gpu_.connect_link(graph, unit, latency);
   }
@@ -59,11 +59,12 @@ class GpuSite {
   const GpuBuilder& gpu() const { return gpu_; }
   const CpuCores& cores() const { return cores_; }
 
-  /// Adds the kinds of its components to what the output counts, in the order of the graph.
+  /// Adds the kinds of the GPU's components to the statistics of the output, in the order of the
+  /// graph.
   void add_kinds(std::vector<KindStatistics>& kinds) const;
-  /// Adds that of its port, if it has one; likewise, behind those of all sites.
+  /// Adds the kind of the GPU's port, if it has one, behind the kinds of all sites.
   void add_kind_of_port(std::vector<KindStatistics>& kinds) const;
-  /// Kinds of parts of components, likewise.
+  /// Adds the kinds of parts of components.
   void add_kinds_of_parts(std::vector<KindStatistics>& kinds) const;
 
  private:
@@ -72,7 +73,7 @@ class GpuSite {
 
   const Place place_;
   const Scenario& scenario_;
-  const std::unique_ptr<const Scenario> own_scenario_;  ///< of one GPU among several
+  const std::unique_ptr<const Scenario> own_scenario_;  ///< scenario of one GPU among several
   const MachineParameters parameters_;
   const LoadedModules modules_;
   const BlockProfile block_profile_;

@@ -12,10 +12,11 @@
 namespace lockstep {
 namespace {
 
-/// Adds where the keys of a file stand that do nothing in the file by itself.
+/// Adds the places of keys in a file that have no effect in the file alone.
 template <class Parameters>
 void append_own(const Node& included, std::set<std::string>& places) {
-  if (!std::filesystem::exists(included.file())) return;  // the run was written down elsewhere
+  // The run was recorded on another computer, which has the file.
+  if (!std::filesystem::exists(included.file())) return;
   try {
     const Node file = load_document(included.file(), included.path());
     const auto values = read_parameters<Parameters>(file);
@@ -26,7 +27,7 @@ void append_own(const Node& included, std::set<std::string>& places) {
   }
 }
 
-/// Returns the document as if one of the GPUs that it lists were the only one.
+/// Returns the document as if one of its listed GPUs were the only one.
 Node with_gpu(const Node& root, const Node& gpu) {
   auto data = std::make_shared<Node::Data>(*root.data());
   std::erase_if(data->map, [](const Node::Data::Entry& entry) { return entry.key == "gpus"; });
@@ -34,7 +35,7 @@ Node with_gpu(const Node& root, const Node& gpu) {
   return Node(std::move(data));
 }
 
-/// Returns the keys that do nothing for one GPU, its own and those that it shares with others.
+/// Returns the keys without effect for one GPU: its own keys, and those that it shares with others.
 std::vector<IdleKey> idle_keys_of(const Scenario& scenario, const Node& gpu, const Node& root) {
   MachineParameters values = defaults<MachineParameters>();
   values.gpu = read_parameters<GpuParameters>(gpu);
@@ -61,7 +62,8 @@ void append(const std::string& text, std::vector<std::string>& notes) {
   if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
 }
 
-/// A setting that a list of GPUs shares does nothing if it does nothing for any of them.
+/// A setting that a list of GPUs shares counts as having no effect only if it has none for any of
+/// them.
 std::vector<std::string> notes_of_list(const Scenario& scenario) {
   std::vector<std::string> notes;
   std::map<std::string, std::size_t> shared;

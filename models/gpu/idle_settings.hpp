@@ -7,11 +7,11 @@
 
 namespace lockstep {
 
-/// Returns a line for each key that a user has written and that does nothing beside the values of
+/// Returns a line for each key that a user has written and that has no effect beside the values of
 /// other keys (ParametersOf::only_if).
 ///
-/// A file of a GPU or a host describes hardware, of which a scenario may switch parts off: what
-/// does something in the file by itself is not mentioned.
+/// A file of a GPU or a host describes hardware, parts of which a scenario may switch off: keys
+/// with an effect in the file alone are not mentioned.
 std::vector<std::string> notes_of_idle_settings(const Scenario& scenario);
 
 }  // namespace lockstep

@@ -33,8 +33,8 @@ bool has_points(const isa::Program& kernel) {
                      [](const auto& one) { return (one.flags & isa::flag_preemption_point) != 0; });
 }
 
-/// Returns whether every thread begins with an instruction that cannot be repeated: before any
-/// branch, barrier or end of its.
+/// Returns whether every thread begins with an instruction that cannot be repeated, before any
+/// branch, barrier or end.
 bool begins_beyond_repeat(const isa::Program& kernel) {
   for (const isa::GlobalUse::Write& write : isa::find_global_use(kernel).writes) {
     const auto here = kernel.instructions.begin() + write.pc;
@@ -47,8 +47,8 @@ bool begins_beyond_repeat(const isa::Program& kernel) {
   return false;
 }
 
-/// Refuses code without preemption points, which runs to its end however long the tenant that wants
-/// the SM can wait.
+/// Refuses code without preemption points, which runs to its end even if the tenant that wants the
+/// SM cannot wait so long.
 void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
   throw UserError(victim.where,

@@ -20,19 +20,19 @@ using OfLaunch =
 void for_each_launch(const Workload& workload, const isa::Module& module,
                      const OccupancyLimits& limits, const OfLaunch& function);
 
-/// A kernel that is launched with blocks too large for the registers it uses.
+/// A kernel launched with blocks too large for the number of registers that it uses.
 struct TightKernel {
-  std::size_t kernel = 0;       ///< in the module
-  std::uint32_t threads = 0;    ///< threads of the largest such block
-  std::uint32_t registers = 0;  ///< registers that a thread of it may have
+  std::size_t kernel = 0;       ///< number of the kernel in the module
+  std::uint32_t threads = 0;    ///< threads of the largest block that fits
+  std::uint32_t registers = 0;  ///< registers that a thread of such a block may have
 };
-/// Returns the tight kernels, by kernel.  A launch that states its registers counts for none.
+/// Returns the tight kernels, by kernel.  Launches that state their registers do not count.
 std::vector<TightKernel> find_tight_kernels(const Workload& workload, const isa::Module& module,
                                             const OccupancyLimits& limits);
 
-/// Checks before the run that a block of every launch fits an SM, and that all blocks of a launch
-/// that meets at a grid-wide barrier fit the `sms` there are, with loop counters at their first
-/// value.  Throws UserError at the launch.
+/// Checks before the run, with loop counters at their first value, that a block of every launch
+/// fits an SM, and that all blocks of a launch with a grid-wide barrier fit the `sms` SMs together.
+/// Throws UserError at the launch.
 void check_launches(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, std::uint32_t sms);
 

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns the bytes of a managed buffer, each page from where it was at the end.
+/// Returns the bytes of a managed buffer, each page from its place at the end.
 ImageBytes through(const HostBuffer& at_gpu, const HostBuffer& at_host) {
   return {at_host.size(),
           [&](std::uint64_t offset, std::uint64_t bytes) {

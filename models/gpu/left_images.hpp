@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// The buffers of a tenant as its first round left them, for comparison.  They stay where they are.
+/// Returns the buffers of a tenant after its first round, for comparison.  The buffers stay in
+/// place.
 TenantImages left_images(const Workload& workload, TenantRun& run);
 
 }  // namespace lockstep

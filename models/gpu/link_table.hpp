@@ -17,14 +17,14 @@ class LinkTable {
   /// Returns all links from a component, in the order in which they were connected.
   std::vector<Link> from(ComponentId component) const;
   /// Returns the links from a component to all components of a kind, in the order in which they
-  /// were connected; none where there is no such link.
+  /// were connected; none if there is no such link.
   std::vector<Link> to_all(ComponentId from, KindId kind) const;
   /// Returns the only link from a component to a component of a kind.
   Link to_one(ComponentId from, KindId kind) const;
 
  private:
   const Graph* graph_ = nullptr;
-  std::vector<std::vector<LinkId>> of_sender_;  ///< by component
+  std::vector<std::vector<LinkId>> of_sender_;  ///< links of each component as the sender
 };
 
 }  // namespace lockstep

@@ -21,13 +21,13 @@ class LinkUnits {
  public:
   using Sites = std::vector<std::unique_ptr<GpuSite>>;
 
-  /// Adds them to the graph, behind all other components.
+  /// Adds the units to the graph, behind all other components.
   void lay_out(Graph& graph, ComponentId host, const Sites& sites,
                const std::vector<UplinkParameters>& uplinks, const std::string& prefix);
   bool has(ComponentId component) const;
   std::unique_ptr<Component> build(const Graph& graph, ComponentId component, const Sites& sites,
                                    std::size_t tenants, const LinkTable& links) const;
-  /// Adds their kinds to what the output counts, in the order of the graph.
+  /// Adds the kinds of the units to the statistics of the output, in the order of the graph.
   void add_kinds(std::vector<KindStatistics>& kinds) const;
 
   /// Returns the host's way to the unit of a GPU; none: the host serves its link.
@@ -39,8 +39,8 @@ class LinkUnits {
   struct Unit {
     ComponentId component;
     std::vector<std::size_t> sites;
-    std::vector<LinkId> from_host, to_host;  ///< by site
-    Time near;                               ///< latency to the GPUs
+    std::vector<LinkId> from_host, to_host;  ///< links from and to the host, for each site
+    Time near;                               ///< latency between the unit and the GPUs
     std::optional<Bandwidth> uplink;
   };
   void connect(Graph& graph, ComponentId host, const Sites& sites, Unit unit);

@@ -18,7 +18,7 @@
 namespace lockstep {
 namespace {
 
-using Files = std::vector<std::string>;  // of a module; none: its tenant runs on a CPU core
+using Files = std::vector<std::string>;  // files of a module; none: the tenant runs on a CPU core
 
 std::map<Files, std::set<std::string>> launched_by_module(const Scenario& scenario) {
   std::map<Files, std::set<std::string>> launched;
@@ -85,8 +85,8 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   }
 }
 
-/// Lowers kernels again whose largest block has more registers than an SM, as if the source had
-/// named that block's threads.
+/// Lowers kernels again whose largest block needs more registers than an SM has, as if the source
+/// had named that block's threads.
 void LoadedModules::fit_registers(const Scenario& scenario, std::vector<isa::ModuleLoader>& loaders,
                                   const OccupancyLimits& limits) {
   std::map<std::pair<std::uint16_t, std::size_t>, TightKernel> tight;
@@ -105,7 +105,8 @@ void LoadedModules::fit_registers(const Scenario& scenario, std::vector<isa::Mod
     const std::uint32_t local = program.local_bytes;
     loaders[place.first].limit_registers(module, static_cast<std::uint32_t>(kernel.kernel),
                                          kernel.registers);
-    if (program.registers_per_thread > kernel.registers) continue;  // refused at its launch
+    // The launch of the kernel is refused elsewhere.
+    if (program.registers_per_thread > kernel.registers) continue;
     notes_.push_back(
         fmt::format("kernel {} wants {} registers a thread: with blocks of {} threads it gets {}, "
                     "and {} bytes of local memory",

@@ -12,11 +12,10 @@
 
 namespace lockstep {
 
-/// Returns the facts that a sharing policy may use: about the SMs, and how many each tenant asks
-/// for.
+/// Returns facts for a sharing policy: the SMs, and the number that each tenant asks for.
 SharingSetup sharing_setup(const Scenario& scenario, const MachineParameters& parameters);
 
-/// The programs of a scenario's tenants, loaded once for each set of module files.
+/// Programs of a scenario's tenants, loaded once for each set of module files.
 class LoadedModules {
  public:
   /// Loads the modules and validates every launch against them.  Throws UserError.
@@ -33,7 +32,7 @@ class LoadedModules {
   std::size_t longest_kernel_name() const;
   /// Returns whether a tenant launches clusters of more than one block.
   bool launches_clusters() const { return launches_clusters_; }
-  /// Lines that tell a user how kernels were made, where that may surprise.
+  /// Returns lines that tell a user how kernels were made, where that may surprise.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

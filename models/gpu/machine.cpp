@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns the GPUs to build: those without tenants have nothing to do, and are not built.
+/// Returns the GPUs to build: GPUs without tenants are not built.
 std::vector<GpuSite::Place> places_of(const MachineParameters& parameters, std::size_t tenants,
                                       const std::string& prefix) {
   std::vector<GpuSite::Place> places;
@@ -76,7 +76,7 @@ void Machine::lay_out(const Options& options) {
 }
 
 void Machine::add_ports() {
-  constexpr double peer_traffic = 0.5;  // relative, for the partitioner
+  constexpr double peer_traffic = 0.5;  // relative traffic, for the partitioner
   const FabricParameters& fabric = parameters_.fabric->parameters();
   for (const auto& site : sites_) site->add_port(graph_, host_);
   for (const auto& from : sites_)
@@ -210,7 +210,7 @@ std::unique_ptr<Component> Machine::build_host() const {
 }
 
 StatisticsLayout Machine::statistics_layout() const {
-  // Where several GPUs have parts of the host, the component counts nothing by itself.
+  // When several GPUs have parts of the host, the component itself counts nothing.
   const bool is_whole = !parameters_.has_several_gpus();
   std::vector<KindStatistics> kinds{
       {"host", &statistics_schema_of<HostStatistics>(), is_whole ? 1u : 0u}};

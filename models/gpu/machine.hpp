@@ -19,22 +19,23 @@
 
 namespace lockstep {
 
-/// Every rank builds the same machine from the same scenario and then only the components it owns.
+/// Every rank builds the same machine from the same scenario, and then only its own components.
 class Machine {
  public:
   struct Options {
-    bool capture = false;  ///< keep the final GPU bytes of checked buffers
+    bool capture = false;  ///< true: the final GPU bytes of checked buffers are kept
     isa::LoweringOptions lowering;
-    bool bounds = true;               ///< accesses outside of buffers end their tenant
-    PrintedLines::Sink print = {};    ///< receives the lines that kernels print
-    PrintedLines::Sink warn = {};     ///< receives warnings about kernels
-    BlockProfile block_profile = {};  ///< if the preemption goes by one
-    /// Where the machine's components and links stand behind those of others; nullptr: in a graph
-    /// of its own.  It must outlive the machine.
+    bool bounds = true;               ///< true: accesses outside of buffers end their tenant
+    PrintedLines::Sink print = {};    ///< receiver of the lines that kernels print
+    PrintedLines::Sink warn = {};     ///< receiver of warnings about kernels
+    BlockProfile block_profile = {};  ///< durations of blocks, for a preemption that uses a profile
+    /// Graph in which the machine's components and links follow those of others; nullptr: a graph
+    /// of its own.  The graph must outlive the machine.
     Graph* graph = nullptr;
-    std::string prefix = {};  ///< of the names of its kinds there
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
   };
-  /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
+  /// Loads the modules and validates every launch against them.  `scenario` must outlive the
+  /// machine.
   Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -46,7 +47,7 @@ class Machine {
   ComponentId host() const { return host_; }
   StatisticsLayout statistics_layout() const;
   std::vector<std::string> tenant_names() const;
-  /// Groups of tenants: one for each GPU that has tenants, if there are several GPUs.
+  /// Returns groups of tenants: with several GPUs, one for each GPU that has tenants.
   std::vector<TenantGroup> tenant_groups() const;
   std::size_t longest_kernel_name() const;
   bool has_uplinks() const { return !uplinks_.empty(); }
@@ -62,7 +63,8 @@ class Machine {
   const TenantPlace& place_of(std::size_t tenant) const { return site_of_tenant_[tenant]; }
   /// Returns all places of a tenant.
   std::vector<TenantPlace> all_places_of(std::size_t tenant) const;
-  /// Returns the GPU of a component, which must be neither the host nor serve its links.
+  /// Returns the GPU of a component.  Precondition: the component is neither the host nor serves
+  /// its links.
   const GpuSite& site_of(ComponentId component) const;
   /// Returns the instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
   std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {

@@ -48,8 +48,7 @@ void resolve_capacity(const Scenario& scenario, MachineParameters& machine) {
   machine.gpu.memory.oversubscription = 0;
 }
 
-/// Tenants are placed by the capacities that are written; those that follow from tenants come
-/// after.
+/// Tenants are placed by the written capacities; capacities that depend on tenants follow later.
 void resolve_several(const Scenario& scenario, MachineParameters& machine) {
   for (const Node& gpu : scenario.gpus) {
     machine.gpus.push_back(read_parameters<GpuParameters>(gpu));
@@ -79,7 +78,7 @@ PolicyChoice scheduler_of(const SmParameters& sm) {
 MachineParameters resolve_machine(const Scenario& scenario) {
   MachineParameters machine;
   machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
-  machine.gpu.mig = Node();  // slices are GPUs of their own by now
+  machine.gpu.mig = Node();  // slices are GPUs of their own from here on
   machine.host = read_parameters<HostParameters>(scenario.host);
   machine.policies = scenario.policies.exists()
                          ? read_parameters<PolicyParameters>(scenario.policies)

@@ -44,7 +44,7 @@ struct GpuParameters {
   DispatchParameters dispatch;
   VmParameters vm;
   CpuParameters cpu;
-  Node mig;  ///< see models/workload/slices.hpp
+  Node mig;  ///< slices, see models/workload/slices.hpp
   std::uint32_t copy_engines;
 
   /// Returns whether the GPU has thread block clusters: since compute capability 9.0.
@@ -134,13 +134,15 @@ struct PolicyParameters {
 
 /// Everything a scenario says about the machine, resolved.
 struct MachineParameters {
-  GpuParameters gpu;  ///< the first of several
+  GpuParameters gpu;  ///< parameters of the GPU; of several, of the first
   HostParameters host;
   PolicyParameters policies;
   SimulationParameters simulation;
-  std::vector<GpuParameters> gpus;       ///< all of them, if there are several
-  std::vector<std::uint32_t> placement;  ///< likewise: by tenant, the number of its first GPU
-  std::vector<std::vector<std::uint32_t>> further;  ///< likewise: all of its GPUs, if several
+  std::vector<GpuParameters> gpus;  ///< parameters of all GPUs, if there are several
+  /// Number of each tenant's first GPU, if there are several.
+  std::vector<std::uint32_t> placement;
+  /// Numbers of all GPUs of each tenant that has several.
+  std::vector<std::vector<std::uint32_t>> further;
   std::optional<Fabric> fabric;
 
   bool has_several_gpus() const { return !gpus.empty(); }
@@ -151,7 +153,7 @@ struct MachineParameters {
   }
   /// Returns the tenants' numbers, ascending.
   std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
-  /// Returns the parameters as one GPU among several sees them: as if it were the only one.
+  /// Returns the parameters for one of several GPUs, as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;
 
   /// Returns whether the chosen translation has a trait.

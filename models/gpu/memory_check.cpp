@@ -28,8 +28,8 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
-/// Returns the memory that a tenant cannot do without: device buffers, page tables, and a page for
-/// all managed buffers.
+/// Returns the least memory of a tenant: device buffers, page tables, and a page for all managed
+/// buffers.
 std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   std::uint64_t device = 0, pages = 0;
   bool is_paged = false;
@@ -51,7 +51,7 @@ void check_fragmentation(const Scenario& scenario, const MachineParameters& para
   if (foreign.empty()) return;
   const std::uint64_t granule =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages();
-  std::set<std::uint64_t> taken{0};  // the first page is never used
+  std::set<std::uint64_t> taken{0};  // granule 0: the first page is never used
   for (const Frame page : foreign) taken.insert(page.value() / granule);
   const std::uint64_t left =
       (capacity / (granule * page_bytes) - taken.size()) * granule * page_bytes;

@@ -4,15 +4,15 @@
 
 namespace lockstep {
 
-/// Returns the unit in bytes of which GPU memory, and the part of it left for buffers, are
-/// multiples: the page manager divides them into such units.
+/// Returns the unit in bytes into which the page manager divides GPU memory and the part left for
+/// buffers; both must be multiples.
 std::uint64_t capacity_unit(const MachineParameters& parameters);
 
-/// Refuses a GPU memory that does not divide into the page manager's pages or of which foreign
-/// pages leave too little, and one that a policy of its partitions cannot work with.  Throws
-/// UserError.
+/// Refuses a GPU memory that the page manager's pages do not divide, of which foreign pages leave
+/// too little, or with which a policy of its partitions cannot work.  Throws UserError.
 void check_memory(const Scenario& scenario, const MachineParameters& parameters);
-/// Refuses tenants whose buffers, on all GPUs, host memory cannot hold.  Throws UserError.
+/// Refuses tenants whose buffers, on all GPUs together, do not fit into host memory.  Throws
+/// UserError.
 void check_host_memory(const Scenario& scenario, const HostParameters& host);
 
 }  // namespace lockstep

@@ -10,7 +10,8 @@
 
 namespace lockstep {
 
-/// Instructions per cycle of one tenant, of warps and SMs, or of its CPU core; both positive.
+/// Instructions per cycle of one tenant, together with others and alone: of its warps and SMs, or
+/// of its CPU core; both positive.
 struct TenantSpeed {
   double alone = 0, shared = 0;
   bool on_cpu = false;
@@ -20,10 +21,10 @@ struct TenantSpeed {
 
 /// Returns the sum of the speedups shared / alone: as many tenants' worth of work is done.
 double weighted_speedup(std::span<const TenantSpeed> tenants);
-/// Returns the sum of the speedups, with a weight for the tenants on the GPU beside those on CPU
-/// cores.
+/// Returns the weighted sum of the speedups: tenants on the GPU count with `gpu_weight`, those on
+/// CPU cores with 1.
 double weighted_speedup(std::span<const TenantSpeed> tenants, double gpu_weight);
-/// Returns the harmonic mean of the speedups: low when one of them is.
+/// Returns the harmonic mean of the speedups, which is low when one of them is low.
 double harmonic_speedup(std::span<const TenantSpeed> tenants);
 /// Returns the slowdown of the tenant that suffers most; also called unfairness.
 double maximum_slowdown(std::span<const TenantSpeed> tenants);

@@ -29,7 +29,7 @@ Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters&
   const std::uint64_t granule = manager->granule_pages() * page_bytes;
   const std::uint64_t unit =
       std::lcm(page_bytes * machine.gpu.memory.partitions, manager->capacity_unit() * page_bytes);
-  std::uint64_t fixed = granule, managed = 0;  // the first page is never used
+  std::uint64_t fixed = granule, managed = 0;  // one granule: the first page is never used
   for (const Tenant& tenant : scenario.tenants) {
     const Footprint sum = footprint_of(tenant);
     const std::uint64_t pages = (sum.device + sum.managed + sum.pinned) / page_bytes;

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// The bytes that the tenants' buffers take, by where they are.
+/// Bytes of the tenants' buffers, by place.
 struct Footprint {
   std::uint64_t device = 0, managed = 0, pinned = 0;
 
@@ -19,8 +19,8 @@ struct Footprint {
 /// Returns the footprint of the declared buffers and the heap, in pages of 4 KiB.
 Footprint footprint_of(const Tenant& tenant);
 
-/// Returns the capacity that makes all managed memory of the tenants together so many times the
-/// memory left for it beside device memory and page tables, rounded up to a capacity that the
+/// Returns the capacity at which the managed memory of all tenants is the wanted multiple of the
+/// memory that device memory and page tables leave for it, rounded up to a capacity that the
 /// machine can have. Throws UserError if nothing is managed.
 Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters& machine);
 

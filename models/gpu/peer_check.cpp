@@ -27,7 +27,7 @@ class PeerCheck {
     }
   }
 
-  /// Checks copies of a recording. Accesses of its kernels are checked when they happen.
+  /// Checks copies of a recording. Accesses of its kernels are checked at run time.
   void check_recorded() const {
     for_each_recorded_peer_copy(tenant_.workload, [&](const Step& step) { check_copy(step); });
   }
@@ -61,7 +61,7 @@ class PeerCheck {
 
 namespace {
 
-/// Checks that all GPUs of a tenant reach each other if the peer policy is of no use otherwise.
+/// Checks that all GPUs of a tenant reach each other if the peer policy is useless otherwise.
 void check_shared_pages(const Tenant& tenant, const MachineParameters& machine) {
   const auto& buffers = tenant.workload.buffers;
   const bool shares = std::any_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) {

@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// Checks that the GPUs of a tenant reach the memory of each other that its steps name, and that
-/// pages stay where others know them.  Throws UserError.
+/// Checks that the GPUs of a tenant reach each other's memory where its steps name it, and that
+/// pages whose place other GPUs know do not move.  Throws UserError.
 void check_peers(const Tenant& tenant, const MachineParameters& machine);
 /// Checks that the module of a tenant on several GPUs has no variables: each GPU would have its
 /// own. Throws UserError.

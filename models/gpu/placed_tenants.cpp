@@ -13,7 +13,8 @@ std::uint64_t bytes_on_gpu(const Tenant& tenant) {
   const Footprint footprint = footprint_of(tenant);
   const std::uint64_t pages =
       (footprint.device + footprint.managed + footprint.pinned) / page_bytes;
-  const std::uint64_t buffers = tenant.workload.buffers.size();  // each may begin a table
+  // Each buffer may begin a page table.
+  const std::uint64_t buffers = tenant.workload.buffers.size();
   return footprint.device + footprint.managed + PageManager::table_bytes(pages) +
          buffers * page_bytes;
 }

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Returns the number of the GPU on which each tenant runs: the one that it names, or the one that
+/// Returns the number of each tenant's GPU: the one that the tenant names, or the one that
 /// policies.placement chooses.
 std::vector<std::uint32_t> place_tenants(const Scenario& scenario,
                                          const MachineParameters& machine);

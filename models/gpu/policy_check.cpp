@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-/// The policies' own demands on each other, as their registry rows state them.
+/// Checks the policies' demands on each other, as their registry rows state them.
 void check_traits(const Scenario& scenario, const PolicyParameters& policies) {
   const auto conflict = policy_conflict(schema_of<PolicyParameters>(), &policies, "policies.");
   if (!conflict) return;
@@ -18,8 +18,8 @@ void check_traits(const Scenario& scenario, const PolicyParameters& policies) {
                   conflict->advice);
 }
 
-/// Checks that in_place can choose what stays on chip so that the blocks that come stand side by
-/// side.
+/// Checks that in_place can choose the state on chip so that arriving blocks find contiguous
+/// places.
 void check_placement(const Scenario& scenario, const MachineParameters& parameters) {
   if (parameters.gpu.sm.placement != Placement::aligned ||
       !steps_of(parameters.policies.preemption).leaves_in_place())
@@ -30,7 +30,7 @@ void check_placement(const Scenario& scenario, const MachineParameters& paramete
                   "choose gpu.sm.placement: packed or summed, or in_place: false");
 }
 
-/// Techniques that choose by the time within which a tenant must have SMs are told it.
+/// Checks that techniques which need latency bounds have them.
 void check_latency_bounds(const Scenario& scenario, const PolicyParameters& policies) {
   if (!steps_of(policies.preemption).ask) return;
   std::uint32_t least = ~std::uint32_t{0};

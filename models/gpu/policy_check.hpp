@@ -16,7 +16,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
 /// none.
 std::string note_of_shares(const Scenario& scenario, const MachineParameters& machine);
 
-/// Returns the parameters; where the machine has sums only, with the places for blocks that its
+/// Returns the parameters; a machine that only sums resources gets the places for blocks that its
 /// policies need.
 MachineParameters with_places(MachineParameters parameters);
 

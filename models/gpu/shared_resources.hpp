@@ -6,27 +6,28 @@
 
 namespace lockstep {
 
-/// A resource that tenants share, of which is counted whom who delays, or whose place who takes:
-/// /interference/<name> of the output, [victim, culprit].
+/// A resource that tenants share, with counts of the tenant that waits or loses a place and of the
+/// tenant that causes it: /interference/<name> of the output, [victim, culprit].
 /// Source: own choice.
 struct SharedResource {
   const char* name;
-  const char* kind;   ///< of the statistics that count it
-  const char* field;  ///< [tenants, tenants]
-  const char* unit;   ///< of the matrix
+  const char* kind;   ///< kind of the statistics that count the resource
+  const char* field;  ///< name of the field with shape [tenants, tenants]
+  const char* unit;   ///< unit of the matrix
   const char* doc;
   /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: in femtoseconds if
   /// the matrix is in nanoseconds, otherwise as counted.
   Frequency (*clock)(const GpuParameters&) = nullptr;
-  int instance = -1;  ///< the one of its kind that is the resource; -1: all together
+  /// Number of the component that is the resource; -1: all of the kind together.
+  int instance = -1;
 
   /// Returns the factor from units of the field to units of the matrix.
   double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();
-/// Returns the one at which tenants on several GPUs meet.
+/// Returns the uplink, at which tenants on several GPUs meet.
 const SharedResource& shared_uplink();
-/// Resources of each GPU that has ways to others.
+/// Returns the resources of each GPU that has links to other GPUs.
 std::span<const SharedResource> port_resources();
 
 }  // namespace lockstep

@@ -31,8 +31,8 @@ void TenantBuffers::capture_device(BufferId buffer, std::uint64_t begin, std::ui
                      cycle.now, cycle.outbox);
 }
 
-/// Releases a part: managed pages go home, where the CPU has them; a small buffer's part of a page
-/// stays with it.
+/// Releases a part: managed pages return to the host, where the CPU has them; a small buffer keeps
+/// its part of a shared page.
 bool TenantBuffers::release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
                                  const HostCycle& cycle) {
   State& state = at(buffer);

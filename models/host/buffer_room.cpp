@@ -14,7 +14,7 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   const Driver& driver = services_.driver;
   std::uint64_t need = 0, pages = 0, most = 0;
   BufferId largest{0};
-  SmallBuffers small;  // as they will lie
+  SmallBuffers small;  // layout of the small buffers, computed ahead
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
     const std::uint64_t bytes = buffers_[b].host.size();
     const bool shares = buffers_[b].shares;
@@ -38,7 +38,7 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   fail_for_room(need, most > 0 ? largest : BufferId::none());
 }
 
-/// `largest`: of the device buffers, if there is one.
+/// Throws for lack of room.  `largest`: largest device buffer, if there is one.
 void TenantBuffers::fail_for_room(std::uint64_t need, BufferId largest) const {
   const bool blames = largest.valid() && is_declared(largest);
   const Evictor& evictor = services_.managed.evictor();

@@ -1,4 +1,4 @@
-/// Steps in which the CPU reads or writes buffers, and the launch of kernels (see
+/// Steps in which the CPU reads or writes buffers, and launches of kernels (see
 /// tenant_program.hpp).
 #include <algorithm>
 #include <cstring>
@@ -42,7 +42,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   KernelRecord record{
       step.kernel, services_.numbers[id_.value()], step.stream, launch.blocks, launch.threads, now};
   record.gpu = there.services->gpu;
-  // Where parameters of a launch stand must not depend on what other GPUs launch.
+  // The place of a launch's parameters must not depend on launches of other GPUs.
   launch.number_on_gpu = services_.kernels.launches_on(record.gpu);
   launch.grid = services_.kernels.add(std::move(record));
   push(step.gpu, step.stream, std::move(operation));
@@ -62,7 +62,7 @@ std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
   return buffers;
 }
 
-/// Counts buffers as overwritten that others see each store to: pinned memory, memory of another
+/// Counts buffers as overwritten if others see each store to them: pinned memory, memory of another
 /// GPU, and memory that GPUs share.
 void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
                                     std::span<const std::byte> parameters, GridLaunch& launch) {

@@ -15,7 +15,7 @@ namespace lockstep {
 class ForeignInspection {
  public:
   bool has_begun() const { return begun_; }
-  /// `pages`: where they lie, by their numbers; at least one.
+  /// Begins the inspection.  `pages`: frames of the pages, by their numbers; at least one.
   void begin(std::span<const Frame> pages, const HostCycle& cycle);
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes) {
     return std::span(bytes_).subspan(offset, bytes);

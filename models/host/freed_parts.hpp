@@ -47,7 +47,7 @@ class FreedParts {
   }
 
  private:
-  std::vector<Part> parts_;  ///< by address, none overlaps another
+  std::vector<Part> parts_;  ///< parts by address, without overlap
 };
 
 }  // namespace lockstep

@@ -146,7 +146,7 @@ std::vector<StatisticsView> Host::parts(Time) {
   std::vector<StatisticsView> all;
   for (const auto& part : parts_) {
     const std::vector<StatisticsView> views = part->statistics();
-    // Those of the host itself are the component's, unless they count by tenants of a GPU.
+    // Statistics of the host itself belong to the component, unless they count by tenants of a GPU.
     all.insert(all.end(), views.begin() + (views.front().group ? 0 : 1), views.end());
   }
   return all;

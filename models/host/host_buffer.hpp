@@ -23,8 +23,8 @@ class HostBuffer {
   /// Returns bytes [offset, offset + size), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t size);
 
-  /// Returns whether the page (4 KiB, index in the buffer) holds something: initial content, or
-  /// what was written.
+  /// Returns whether the page (4 KiB, index in the buffer) has content: initial content, or written
+  /// bytes.
   bool has_data(std::uint64_t page) const { return content_ != nullptr || touched_[page] != 0; }
 
   Known known(std::uint64_t offset, std::uint64_t bytes) const;
@@ -32,7 +32,7 @@ class HostBuffer {
   /// page.
   std::span<const std::byte> look(std::uint64_t offset, std::span<std::byte> scratch) const;
   /// Does what look() does, but takes pages that `upper`, a buffer of the same size, has touched
-  /// from there.
+  /// from `upper`.
   std::span<const std::byte> look_through(const HostBuffer& upper, std::uint64_t offset,
                                           std::span<std::byte> scratch) const;
 
@@ -59,7 +59,7 @@ class HostBuffer {
   std::uint64_t size_ = 0;
   std::shared_ptr<const Content> content_;
   LazyRegion memory_;
-  std::vector<std::uint8_t> touched_;  ///< by page
+  std::vector<std::uint8_t> touched_;  ///< one entry per page
 };
 
 }  // namespace lockstep

@@ -16,10 +16,10 @@ namespace lockstep {
 
 namespace {
 
-/// Mark in a peer copy's number: the bytes are those of a page of managed memory.
+/// Mark in a peer copy's number: the bytes belong to a page of managed memory.
 constexpr std::uint64_t page_move_bit = std::uint64_t{1} << 63;
 
-/// Frames in GPU memory among page table entries.
+/// Returns the frames in GPU memory among page table entries.
 std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   std::vector<FrameRun> runs;
   for (const std::uint64_t bits : entries) {
@@ -184,7 +184,7 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
       break;
     case MessageKind::far_fault:
-      // Faults of the same time are all heard before any is handled.
+      // All faults of one time are queued before any of them is handled.
       return services_.managed.fault(message, cycle);
     case MessageKind::pages_handled:
       services_.managed.mapped_by_gpu(message, cycle);

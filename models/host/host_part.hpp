@@ -1,6 +1,6 @@
-/// Part of the host for one GPU: the programs of its tenants, its driver, its link.
+/// Part of the host for one GPU: the programs of its tenants, its driver and its link.
 ///
-/// Tenants have numbers of their own here, those among the tenants of the GPU.
+/// Tenant numbers here count the tenants of the GPU.
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
@@ -22,34 +22,35 @@ class HostPart final : public SharedPages::Gpu {
  public:
   struct Setup {
     HostParameters parameters;
-    const std::vector<Tenant>* tenants = nullptr;  ///< outlives the host
-    std::vector<std::uint32_t> numbers;            ///< of these tenants among all, ascending
+    const std::vector<Tenant>* tenants = nullptr;  ///< tenants of all parts; outlives the host
+    std::vector<std::uint32_t> numbers;  ///< ascending numbers of this part's tenants among all
     std::vector<std::uint16_t> module_of_tenant;
     std::vector<const isa::Module*> modules;
     AddressMapping mapping;
-    std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
+    std::uint64_t memory_bytes = 0;  ///< bytes of the GPU's memory that buffers may use
     std::uint64_t memory_bytes_per_second = 0;
     std::vector<Frame> foreign_pages;
-    bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
-    bool bounds = true;    ///< launches say where buffers lie
+    /// true: the GPU's final bytes of checked buffers and foreign pages are kept.
+    bool capture = false;
+    bool bounds = true;  ///< true: launches carry the bounds of buffers
     std::uint64_t seed = 0;
     bool record_faults = false;
     DevicePages device_pages = DevicePages::fitting;
     PolicyChoice fault_handling, prefetcher, eviction, page_manager, peer_policy;
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;
-    std::optional<std::uint32_t> group = {};  ///< of its components in the graph
-    /// To the component that serves the transfers of its link; none: the host does.
+    std::optional<std::uint32_t> group = {};  ///< group of the part's components in the graph
+    /// Link to the component that serves the transfers; none: the host serves them.
     std::optional<Link> to_unit = {};
     std::uint32_t gpu = 0;           ///< number of the GPU
-    const Fabric* fabric = nullptr;  ///< outlives the host; nullptr: there is none
-    std::vector<Link> to_port;       ///< one, if there is a fabric
+    const Fabric* fabric = nullptr;  ///< fabric between GPUs; outlives the host; nullptr: none
+    std::vector<Link> to_port;       ///< link to the port; one if there is a fabric
   };
   /// State in common with the parts for other GPUs.
   struct Shared {
     HostLogs& logs;
-    std::function<bool()> all_settled;  ///< the tenants of all parts are
-    SharedPages* shared = nullptr;      ///< if tenants have several GPUs
+    std::function<bool()> all_settled;  ///< tells whether the tenants of all parts are settled
+    SharedPages* shared = nullptr;      ///< pages of tenants that have several GPUs
   };
   HostPart(Setup setup, Shared shared);
   HostPart(const HostPart&) = delete;
@@ -60,8 +61,8 @@ class HostPart final : public SharedPages::Gpu {
   void take(const MessageHeader& message, const HostCycle& cycle);
   /// Does the work that is due at the cycle's time.
   void act(const HostCycle& cycle);
-  /// Passes on which pages the driver has mapped and unmapped, until nothing more follows. Returns
-  /// whether anything followed.
+  /// Passes on the pages that the driver has mapped and unmapped, until nothing more follows.
+  /// Returns whether anything followed.
   bool follow_up(const HostCycle& cycle);
   std::uint32_t gpu() const { return services_.gpu; }
 
@@ -103,10 +104,10 @@ class HostPart final : public SharedPages::Gpu {
   bool is_stopped() const { return is_stopped_; }
   bool finished() const;
   void take_grid_counts(std::vector<GridContribution>& taken);
-  /// `tenants`: of all parts.
+  /// `tenants`: tenants of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
-  /// Returns the activity of the host itself, then of the directions of the link (to the host, to
-  /// the GPU) if the host serves the link, then of the page manager.
+  /// Returns the activity of the host itself, then of the link's directions (to the host, to the
+  /// GPU) if the host serves the link, then of the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);
@@ -134,8 +135,8 @@ class HostPart final : public SharedPages::Gpu {
   bool all_done() const;
   /// Returns whether foreign pages are still to be read.
   bool wants_inspection() const;
-  /// Lets every tenant do what it can. Once all have been measured, their further work is stopped.
-  /// Returns true if a tenant has begun to leave or has left, since others may wait for its memory.
+  /// Lets every tenant do what it can. Once all have been measured, further work is stopped.
+  /// Returns true if a tenant has begun to end or has ended, since others may wait for its memory.
   bool run_tenants(const HostCycle& cycle);
   bool run_each(const HostCycle& cycle);
 
@@ -144,7 +145,7 @@ class HostPart final : public SharedPages::Gpu {
   HostLogs& logs_;
   const std::function<bool()> all_settled_;
   SharedPages* const shared_;
-  const bool counts_accesses_;  ///< of other GPUs to pages here
+  const bool counts_accesses_;  ///< accesses of other GPUs to pages here are counted
   HostStatistics statistics_;
   HostLink link_;
   TenantDirectory directory_;
@@ -153,8 +154,8 @@ class HostPart final : public SharedPages::Gpu {
   const bool capture_;
   const std::optional<std::uint32_t> group_;
   ForeignInspection foreign_;
-  std::vector<std::uint64_t> moved_;  ///< by tenant: what the link said when last asked
-  ProgressBits changed_;              ///< by tenant: kernels changed words here
+  std::vector<std::uint64_t> moved_;  ///< progress that the link last reported for each tenant
+  ProgressBits changed_;              ///< progress of each tenant: kernels changed words here
   bool is_stopped_ = false, issue_held_ = false;
 };
 

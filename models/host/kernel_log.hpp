@@ -19,9 +19,10 @@ struct KernelRecord {
   std::uint32_t tenant = 0, stream = 0;
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
-  bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
+  /// No further event comes: the launch is done, or was cut off before it began.
+  bool is_over = false;
   GridCounts counts = {};  ///< counts until the last epoch
-  std::uint32_t gpu = 0;   ///< number of the GPU on which it was launched
+  std::uint32_t gpu = 0;   ///< number of the GPU that runs the launch
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -30,11 +31,11 @@ struct KernelRecord {
   }
 };
 
-/// Launches by the number of their grid, in the order in which they were queued.  There may be
-/// millions: the code that writes them down takes launches that are over away.
+/// Launches by the number of their grid, in the order of queueing.  There may be millions: the code
+/// that writes them down removes finished launches.
 class KernelLog {
  public:
-  /// `settling`: time after which all components have heard that a grid is done.
+  /// Makes a log.  `settling`: time after which all components know that a grid is done.
   explicit KernelLog(Time settling) : settling_(settling) {}
 
   /// Returns how many launches the GPU has had.
@@ -60,8 +61,8 @@ class KernelLog {
     records_[counted.grid - first_].counts += counted.counts;
   }
 
-  /// Removes and returns the records before the first launch that is not over, or some of whose
-  /// counts may not have come by `now`.
+  /// Removes and returns the records before the first launch that is not over, or that may still
+  /// lack counts at `now`.
   std::vector<KernelRecord> take_over(Time now) {
     const auto is_settled = [&](const KernelRecord& record) {
       return record.is_over && (record.done == Time::never() || record.done + settling_ < now);
@@ -92,7 +93,7 @@ class KernelLog {
   const Time settling_;
   std::deque<KernelRecord> records_;
   std::uint64_t first_ = 0;              ///< grid of the first record
-  std::vector<std::uint32_t> launches_;  ///< by GPU
+  std::vector<std::uint32_t> launches_;  ///< number of launches on each GPU
 };
 
 }  // namespace lockstep

@@ -27,7 +27,7 @@ class PrintedLines {
   PrintedLines(const std::vector<Tenant>& tenants, Sink sink);
 
   void add(std::size_t tenant, std::string_view text);
-  /// The tenant prints no more: its last line ends here.
+  /// Ends the tenant's last line: the tenant prints no more.
   void end(std::size_t tenant);
 
   template <class Archive>
@@ -37,7 +37,7 @@ class PrintedLines {
 
  private:
   std::vector<std::string> prefixes_;
-  std::vector<std::string> begun_;  ///< by tenant: text without the end of its line
+  std::vector<std::string> begun_;  ///< text of each tenant without the end of its line
   Sink sink_;
 };
 

@@ -1,14 +1,14 @@
 /// Finds tenants that wait for ever.
 ///
-/// At every epoch components say what they have seen of each tenant (noc/progress.hpp), and the
-/// host has the time for which none of it was progress.  That time runs ten times as fast while
-/// warps issue and wait for no page, since what polls would have seen a change at once; a tenth as
-/// fast while others get on, whose transfers and kernels it may wait for; and not at all then for a
-/// tenant without blocks on SMs, whose turn may come late.  So the same run finds the same at the
-/// same simulated time, whoever computes it.
+/// At every epoch components report the progress of each tenant (noc/progress.hpp), and the host
+/// counts the time without progress. The time runs ten times as fast while the tenant's warps issue
+/// and wait for no page, since polling warps would see a change at once. It runs a tenth as fast
+/// while other tenants get on, because the tenant may wait for their transfers and kernels; and it
+/// stands still then for a tenant without blocks on SMs, whose turn may come late. So a run finds
+/// the same at the same simulated time on any ranks and threads.
 ///
-/// Simplified: a warp that counts in a register for ever, polling or not, counts as getting on; see
-/// isa::backward_branch_limit.
+/// Simplified: a warp that counts in a register for ever makes progress by this rule, even if it
+/// polls; see isa::backward_branch_limit.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class ProgressWatch {
   /// `limit`: zero for none.
   ProgressWatch(Time limit, std::size_t tenants) : limit_(limit), tenants_(tenants) {}
 
-  /// Looks at an epoch that has ended. `seen`: progress that all components have seen in it.
+  /// Checks an epoch that has ended. `seen`: progress that all components have seen in it.
   void look(Time end, std::span<const std::uint8_t> seen);
-  /// Tenants found by the last look for the first time since they last got on.
+  /// Returns the tenants that the last check found for the first time since their last progress.
   const std::vector<std::size_t>& found() const { return found_; }
   /// Returns since when the tenant has not got on.
   Time since(std::size_t tenant) const { return tenants_[tenant].since; }
@@ -44,8 +44,8 @@ class ProgressWatch {
   static constexpr std::int64_t factor = 10;
 
   struct OfTenant {
-    Time since;   ///< when it last got on
-    Time waited;  ///< as it counts
+    Time since;   ///< time of the tenant's last progress
+    Time waited;  ///< time waited since then, as it counts
     std::uint32_t looks = 0;
     bool was_found = false;
     template <class Archive>

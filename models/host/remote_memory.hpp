@@ -1,4 +1,4 @@
-/// Pinned host memory as the GPU reaches it: over the link, uncached, atomics executed here.
+/// Pinned host memory for accesses of the GPU: over the link, uncached, with atomics executed here.
 ///
 /// Source: architecture.md, section 8 ("The host").
 #pragma once
@@ -25,8 +25,8 @@ constexpr std::uint64_t remote_offset(std::uint64_t address) {
   return address & ((std::uint64_t{1} << 40) - 1);
 }
 
-/// Reads, writes or modifies the bytes a request names and returns the payload of its answer.
-/// Whether that will change a byte of the buffer.
+/// Reads, writes or modifies the bytes of a request and returns the payload of its answer;
+/// changes_remote() tells whether that will change a byte of the buffer.
 bool changes_remote(const MessageHeader& message, HostBuffer& buffer);
 std::vector<std::byte> serve_remote(const MessageHeader& message, HostBuffer& buffer);
 

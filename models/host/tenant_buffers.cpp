@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Returns the buffer of each variable of the module.  Variables that are no declared buffer come
-/// behind all of them.
+/// Returns the buffer of each variable of the module.  Variables without a declared buffer come
+/// behind all of these.
 static std::vector<BufferId> place_variables(const Workload& workload, const isa::Module& module) {
   std::vector<BufferId> places;
   auto next = static_cast<std::uint32_t>(workload.buffers.size());
@@ -56,7 +56,7 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     State& state = buffers[b];
     const bool device = has_device_pages(*this, BufferId{b});
-    // Pages that other GPUs know hold the bytes of this buffer only.
+    // Pages shared with other GPUs hold bytes of this buffer only.
     const bool is_alone = tenant_.members() > 1;
     state.shares = device && !is_alone && services_.driver.shares_page(state.host.size());
     state.pages =
@@ -156,7 +156,7 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
   } else if (!is_seen(buffer)) {
-    // Its addresses alone were taken.
+    // The buffer has only addresses, and no memory.
   } else if (!state.shares || small_.leave(state.address)) {
     const VirtualPage first =
         page_of(state.address).rounded_down(state.shares ? pages_per_large : 1);
@@ -190,7 +190,7 @@ bool TenantBuffers::is_capturing(BufferId buffer) const {
 }
 
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
-  // Managed pages are read where they are, on each of the GPUs.
+  // Managed pages are read where they are, on any of the GPUs.
   const Buffer& declared = declaration(buffer);
   State& state = home_->at(buffer);
   State& own = declared.memory == MemoryKind::managed ? at(buffer) : state;
@@ -202,7 +202,7 @@ void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
   for (const PageRange& range : services_.managed.pages().resident_ranges(own.allocation)) {
     const std::uint64_t offset = (range.first - first) * page_bytes;
     const std::uint64_t size = std::min(range.count * page_bytes, declared.bytes() - offset);
-    state.captured.at(offset, size);  // also where there are zeros, which are not brought
+    state.captured.at(offset, size);  // the bytes exist also where zeros are not brought
     cycle.link.start(transfer(Transfer::Kind::inspect, buffer, offset, size), cycle.now,
                      cycle.outbox);
   }

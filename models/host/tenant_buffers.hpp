@@ -1,8 +1,6 @@
-/// Buffers of a tenant: room and addresses for them, their content, their end, and what is read of
-/// them for checking.
+/// Buffers of a tenant: their room, addresses, content and end, and reads of them for checking.
 ///
-/// Declared buffers come first, then those of the module's .global variables that are no declared
-/// buffer.
+/// Declared buffers come first, then .global variables of the module without a declared buffer.
 /// Source: architecture.md, section 8, rules 7, 10 and 11, and "What `--check` means".
 #pragma once
 
@@ -29,13 +27,14 @@ class TenantBuffers {
   TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module, bool capture,
                 TenantServices& services);
 
-  /// `team`: buffers of the tenant on all of its GPUs. The first has the host's part of them.
+  /// Joins the buffers of the tenant on all its GPUs (`team`). The first of them has the host's
+  /// part.
   void join(std::vector<TenantBuffers*> team) {
     team_ = std::move(team);
     home_ = team_.front();
   }
 
-  /// Number of the GPU.
+  /// Returns the number of the GPU.
   std::uint32_t gpu() const { return services_.gpu; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(buffers_.size()); }
   bool is_declared(BufferId buffer) const { return buffer.value() < contents_.size(); }
@@ -48,7 +47,7 @@ class TenantBuffers {
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
 
-  /// Returns the buffers of the module's variables, by the variables' indices there.
+  /// Returns the buffers of the module's variables, by the variables' indices in the module.
   const std::vector<BufferId>& variables() const { return variables_; }
   MemoryKind memory_of(BufferId buffer) const {
     if (is_heap(buffer)) return MemoryKind::managed;
@@ -61,37 +60,37 @@ class TenantBuffers {
   /// Returns the addresses of the buffers that the names mean, by name.
   std::vector<std::uint64_t> addresses() const;
 
-  /// Returns the bounds of all buffers that are there, sorted by address.
+  /// Returns the bounds of all existing buffers, sorted by address.
   std::vector<BufferBound> bounds() const;
 
-  /// Returns whether there is room for data that cannot be paged. Throws if there never will be.
+  /// Returns whether there is room for data that cannot be paged. Throws if there will never be.
   bool has_room(const HostCycle& cycle) const;
   void map_all(const HostCycle& cycle);
   /// Gives a buffer room and an address.
   void map(BufferId buffer, const HostCycle& cycle);
-  /// Gives a buffer that lies on another of the tenant's GPUs the address that it has there, and
-  /// maps it if there is a way.
+  /// Gives a buffer on another of the tenant's GPUs its address there, and maps it if there is a
+  /// link.
   void map_peer(BufferId buffer, const TenantBuffers& owner, const HostCycle& cycle);
-  /// Returns which of the tenant's GPUs has the buffer in its memory, as a number among these; its
-  /// own number if none has.
+  /// Returns the number, among the tenant's GPUs, of the GPU with the buffer in its memory; this
+  /// GPU's number if none has it.
   std::uint32_t member_of(BufferId buffer) const {
     const bool is_placed = is_declared(buffer) && declaration(buffer).memory == MemoryKind::device;
     return is_placed ? declaration(buffer).gpu : tenant_.member;
   }
-  /// Throws if the program uses a buffer after the buffer's end, or bytes after they were freed.
+  /// Throws if the program uses a buffer after its end, or bytes after they were freed.
   void require_mapped(BufferId buffer, const std::string& where, std::uint64_t offset = 0,
                       std::uint64_t bytes = 0) const;
   /// Returns the transfer of bytes of `buffer`, which lie in GPU memory, over the link.
   Transfer transfer(Transfer::Kind kind, BufferId buffer, std::uint64_t offset,
                     std::uint64_t bytes) const;
-  /// Returns whether the bytes are being moved to other frames just now, so that no transfer may
-  /// begin.
+  /// Returns whether the bytes are being moved to other frames, so that no transfer may begin.
   bool is_rearranged(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
-  /// The CPU takes pages [first, first + pages) of a managed buffer.  Returns false while they come
-  /// home.
+  /// Lets the CPU take pages [first, first + pages) of a managed buffer.  Returns false while they
+  /// are on their way to the host.
   bool take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
                  const HostCycle& cycle);
-  /// Takes a buffer off the GPU.  Returns true when that has begun and needs nothing more.
+  /// Starts to take a buffer off the GPU.  Returns false while the buffer cannot be taken yet; the
+  /// caller tries again.
   bool release(BufferId buffer, const HostCycle& cycle);
   /// Takes the pages off the GPU that lie wholly in a part.
   bool release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
@@ -103,8 +102,7 @@ class TenantBuffers {
 
   std::span<std::byte> host_bytes(const Transfer& transfer, std::uint64_t offset,
                                   std::uint64_t bytes);
-  /// Keeps the bytes that the first round leaves, if checking asks for them. The buffers begin
-  /// anew.
+  /// Keeps the bytes of the first round, if checking asks for them, and starts the buffers anew.
   void start_over();
   /// Ends capturing, because the GPU's bytes are not needed any more.
   void stop_capturing() { is_capturing_ = false; }
@@ -123,14 +121,14 @@ class TenantBuffers {
   struct State {
     HostBuffer host;
     VirtualAddress address;
-    std::uint32_t allocation = 0;  ///< managed: number of its allocation
-    bool shares = false;           ///< device memory: it is a small one, which shares a page
-    std::uint64_t pages = 0;       ///< mapped for it, or for it and others
-    bool mapped = false;           ///< the program may use it
-    bool held = false;             ///< managed: faults wait for the CPU
+    std::uint32_t allocation = 0;  ///< number of the allocation of managed memory
+    bool shares = false;           ///< device memory: the buffer is small and shares a page
+    std::uint64_t pages = 0;       ///< pages mapped for the buffer, alone or with others
+    bool mapped = false;           ///< true: the program may use the buffer
+    bool held = false;             ///< managed memory: faults wait for the CPU
     bool is_captured = false;
-    bool is_read = false;  ///< for checking, where it is on this GPU
-    HostBuffer captured;   ///< the GPU's bytes; bytes not touched here are 0, or the host's
+    bool is_read = false;  ///< the buffer is read for checking where it lies on this GPU
+    HostBuffer captured;   ///< bytes read from the GPU; bytes not touched here are 0, or the host's
     FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -155,17 +153,17 @@ class TenantBuffers {
   bool lies_here(BufferId buffer) const { return member_of(buffer) == tenant_.member; }
   /// Returns whether kernels here see the buffer.
   bool is_seen(BufferId buffer) const;
-  /// Asks for the GPU's copy, for checking. No step waits for it, so that checking changes nothing:
-  /// later writes to those frames reach the partitions later.
+  /// Requests the GPU's copy, for checking. No step waits for it, so that checking changes nothing:
+  /// later writes to these frames reach the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
   bool is_capturing(BufferId buffer) const;
   /// Returns whether the GPU's copy is to be compared.
   bool has_gpu_copy(BufferId buffer) const;
-  /// Captures device memory of the buffer within [begin, end), as far as it has not been freed.
+  /// Captures device memory of the buffer within [begin, end), except freed parts.
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
                       const HostCycle& cycle);
   void hold(State& state);
-  /// Brings home the pages that this GPU has. Returns false while they are on their way.
+  /// Takes pages off this GPU. Returns false while they are on their way to the host.
   bool take_off(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
                 const HostCycle& cycle);
 
@@ -175,18 +173,20 @@ class TenantBuffers {
   TenantServices& services_;
   TenantBuffers* home_ = this;
   std::vector<TenantBuffers*> team_{this};
-  const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
-  const std::vector<BufferId> variables_;                       ///< by index in the module
+  /// Initial contents of declared buffers.
+  const std::vector<std::shared_ptr<const Content>> contents_;
+  /// Buffer of each module variable, by its index in the module.
+  const std::vector<BufferId> variables_;
   const bool keeps_first_round_;
   bool is_capturing_;
   std::vector<std::uint32_t> names_;  ///< number of the buffer that each name means now
   std::vector<State> buffers_;
   SmallBuffers small_;
-  std::vector<State> first_round_;  ///< kept for checking
+  std::vector<State> first_round_;  ///< states after the first round, kept for checking
 };
 
-/// Returns whether the buffer is device memory that lies where the driver puts it: such buffers may
-/// take whole large pages.
+/// Returns whether the buffer is device memory placed by the driver: such buffers may get whole
+/// large pages.
 inline bool has_device_pages(const TenantBuffers& buffers, BufferId buffer) {
   if (buffers.memory_of(buffer) != MemoryKind::device) return false;
   return !buffers.is_declared(buffer) || !buffers.declaration(buffer).address;

@@ -13,7 +13,8 @@
 namespace lockstep {
 namespace {
 
-/// Longest time of a run, some minutes before the end of time, for work that is under way then.
+/// Longest time of a run, some minutes before the end of representable time, for work that is under
+/// way then.
 constexpr Time longest_run{9'000'000'000'000'000'000};
 
 }  // namespace

@@ -1,8 +1,8 @@
-/// Steps of a host program, done one after the other.
+/// Steps of a host program, executed one after the other.
 ///
 /// Launches, prefetches and copies with a stream go into the stream's queue and the program goes
-/// on.  A CPU touch of a managed buffer brings its pages home, also beside running kernels, whose
-/// faults on it then wait until the CPU is done.
+/// on.  A CPU touch of a managed buffer brings its pages to the host, even while kernels run; their
+/// faults on the buffer wait until the CPU is done.
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
@@ -21,7 +21,7 @@ class TenantProgram {
  public:
   /// Content of a buffer that the program has saved.
   struct Saved {
-    std::uint32_t buffer = 0;  ///< its name
+    std::uint32_t buffer = 0;  ///< name of the buffer
     std::vector<std::byte> bytes;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -33,15 +33,15 @@ class TenantProgram {
                 const isa::Module& module, TenantBuffers& buffers, TenantStreams& streams,
                 TenantServices& services);
 
-  /// The tenant on one of its GPUs.
+  /// A tenant on one of its GPUs.
   struct Member {
     TenantBuffers* buffers = nullptr;
     TenantStreams* streams = nullptr;
     TenantServices* services = nullptr;
-    TenantId number = {};      ///< there
-    std::uint16_t module = 0;  ///< likewise
+    TenantId number = {};      ///< number of the tenant on that GPU
+    std::uint16_t module = 0;  ///< number of the module on that GPU
   };
-  /// `team`: the tenant on all of its GPUs, this one first.
+  /// Joins the members of the tenant on all its GPUs (`team`), this one first.
   void join(std::vector<Member> team) { team_ = std::move(team); }
 
   /// Returns when the program goes on without a message.
@@ -52,11 +52,11 @@ class TenantProgram {
   }
   /// Queues the upload of the variables' initial content.
   void upload_variables();
-  /// Does a step if the program can go on.  Returns whether it has done one.
+  /// Executes a step if the program can go on.  Returns whether it has executed one.
   bool advance(const HostCycle& cycle);
-  /// Returns whether the program has come to its end, and so has everything that it queued.
+  /// Returns whether the program and all work that it queued have ended.
   bool is_over() const { return !waits() && cursor_.current() == nullptr && all_idle(); }
-  /// `member`: on which of the tenant's GPUs.
+  /// `member`: number of the GPU, among the tenant's GPUs.
   void operation_done(std::uint64_t operation, std::uint32_t member) {
     if (waiting_operation_ == operation && waiting_member_ == member) waiting_operation_ = none;
   }
@@ -64,7 +64,7 @@ class TenantProgram {
   bool all_idle() const;
   /// The program ends where it stands.
   void cut_off();
-  /// The program begins again at `when`.  Content that it saves from now on is not kept.
+  /// Starts the program again at `when`.  Content that it saves from now on is not kept.
   void start_over(Time when);
 
   /// Returns whether a step has ended since the last call, or will when a transfer or a delay has.
@@ -86,7 +86,8 @@ class TenantProgram {
 
   /// Queues an operation for one of the tenant's GPUs.  Returns the operation's number there.
   std::uint64_t push(std::uint32_t member, std::uint32_t stream, Operation operation);
-  /// Queues a copy where its buffer is.  The program waits for it unless the step names a stream.
+  /// Queues a copy on the GPU that has the buffer.  The program waits for it unless the step names
+  /// a stream.
   void move(const Step& step, Operation operation);
   bool is_idle(std::uint32_t stream) const;
   bool peer_copy(const Step& step);
@@ -96,13 +97,13 @@ class TenantProgram {
   /// Returns false if the step has to wait.
   bool visit(const Step& step, const HostCycle& cycle);
 
-  // A function per kind of step.
+  // Functions that begin a step, one for each kind of step.
   bool copy(const Step& step);
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
   std::vector<std::uint32_t> buffers_of_packed(std::span<const std::byte> packed) const;
   /// Finds the parameters through which the launch overwrites data that it reads, or through which
-  /// others see each store.
+  /// other parties see each store.
   void find_overwrites(const Step& step, std::uint32_t kernel,
                        std::span<const std::byte> parameters, GridLaunch& launch);
   bool write(const Step& step, const HostCycle& cycle);
@@ -114,14 +115,14 @@ class TenantProgram {
   /// Takes a buffer off all GPUs of the tenant.  Returns true when that needs nothing more.
   bool release_everywhere(BufferId buffer, const HostCycle& cycle);
 
-  /// Prepares the step's buffers for a touch by the CPU. Returns false while managed pages come
-  /// home.
+  /// Prepares the step's buffers for a touch by the CPU. Returns false while managed pages are on
+  /// their way to the host.
   bool touch(const Step& step, const HostCycle& cycle);
   /// Returns whether a loop ends that waits until an element has a value.
   bool test(const Step& step);
   /// Returns the index of the element that a loop looks at.
   std::uint64_t index_of(const Step& step) const;
-  /// Finds the part of its buffer that a step names.  Returns false if the part is empty.
+  /// Finds the part of the buffer that a step names.  Returns false if the part is empty.
   bool part(const Step& step, Operation& operation) const;
   void pause(Time span, Time now) {
     if (span > Time::zero()) timer_ = now + span;
@@ -136,15 +137,17 @@ class TenantProgram {
   std::vector<Member> team_;
 
   ProgramCursor cursor_;
-  Time timer_;                              ///< never(): none runs
-  std::uint64_t waiting_operation_ = none;  ///< a blocking copy
-  std::uint32_t waiting_member_ = 0;        ///< on which of the GPUs
+  Time timer_;                              ///< time at which the timer ends; never(): none runs
+  std::uint64_t waiting_operation_ = none;  ///< blocking copy for which the program waits
+  std::uint32_t waiting_member_ = 0;        ///< GPU on which that copy runs
   Time stood_at_;                           ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;            ///< steps done at that time
   std::uint64_t steps_ended_ = 0, steps_told_ = 0;
-  std::uint32_t polls_ = 0;  ///< rounds of loops that wait for a value, since the tenant got on
+  /// Rounds of loops that wait for a value, since the tenant last got on.
+  std::uint32_t polls_ = 0;
   bool keeps_saved_ = true;
-  std::map<std::uint32_t, isa::GlobalUse> global_uses_;  ///< by kernel, of those launched
+  /// Use of global memory by each kernel that has been launched.
+  std::map<std::uint32_t, isa::GlobalUse> global_uses_;
   std::vector<Saved> saved_;
 };
 

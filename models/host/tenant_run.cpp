@@ -81,7 +81,7 @@ bool TenantRun::all_have_room(const HostCycle& cycle) const {
   return have;
 }
 
-/// A buffer lies where it lies before others learn where.
+/// A buffer is placed first; then other GPUs get its address.
 void TenantRun::map_everywhere(const HostCycle& cycle) {
   if (team_.size() == 1) return buffers_.map_all(cycle);
   for (std::uint32_t b = 0; b < buffers_.count(); ++b) {

@@ -1,15 +1,15 @@
-/// Run of one application: it begins, walks its program, is measured, ends or is ended, and starts
-/// over.  An application on a CPU core runs by itself, until all have been measured.
+/// Run of one application: it begins, executes its program, is measured, ends or is ended, and
+/// starts over.  An application on a CPU core runs by itself until all have been measured.
 ///
-/// With `arrivals:` the program starts again and again, each time with fresh buffers, and has been
-/// measured when the last of these starts has ended.
+/// With `arrivals:` the program starts several times with fresh buffers, and has been measured when
+/// the last of these starts has ended.
 ///
 /// A run consists of buffers (tenant_buffers.hpp), streams (tenant_streams.hpp) and the program's
-/// steps (tenant_program.hpp).  A tenant whose kernel reaches outside of its buffers is ended; the
-/// others go on.  A tenant is measured when its program ends for the first time, or when blocks
-/// that are done have executed its `instructions:`, whichever comes first.  From then on the tenant
-/// only keeps up contention: it goes on with its program, with `relaunch` in ever new rounds with
-/// fresh buffers, until it is stopped because all have been measured.
+/// steps (tenant_program.hpp).  A tenant whose kernel accesses memory outside of its buffers is
+/// ended; the others go on.  A tenant is measured when its program ends for the first time, or when
+/// blocks that are done have executed its `instructions:`, whichever comes first.  From then on the
+/// tenant only keeps up contention: it continues its program, with `relaunch` in further rounds
+/// with fresh buffers, until all have been measured.
 /// Source: architecture.md, sections 4 and 8 ("The host", "Tenants").
 #pragma once
 
@@ -25,7 +25,7 @@ namespace lockstep {
 
 class Archive;
 
-/// Measure by which a tenant is judged.
+/// Measured results of a tenant.
 struct TenantMeasure {
   InstructionCount executed;
   std::uint64_t far_faults = 0;
@@ -53,10 +53,11 @@ class TenantRun {
   TenantRun(const TenantRun&) = delete;
   TenantRun& operator=(const TenantRun&) = delete;
 
-  /// `team`: the runs of the tenant on all of its GPUs; the first one, this, does the program.
+  /// Joins the runs of the tenant on all its GPUs (`team`); the first one, this run, executes the
+  /// program.
   void join(const std::vector<TenantRun*>& team);
-  /// Returns whether the run has no program of its own, because the first of the tenant's GPUs has
-  /// it.
+  /// Returns whether the run has no program of its own, because the run on the first of the
+  /// tenant's GPUs has it.
   bool is_guest() const { return home_ != this; }
 
   /// Does everything that can be done now.
@@ -64,24 +65,25 @@ class TenantRun {
   /// Returns when the tenant goes on without a message.
   Time wake() const { return is_guest() ? Time::never() : program_.wake(); }
 
-  // Events that it is told of.
+  // Events that the tenant's run is told of.
   void operation_done(std::uint64_t operation);
   void grid_done(const GridDone& done, const HostCycle& cycle);
   void core_measured(const CoreMeasured& measured);
   void core_mistaken(const CoreMistaken& mistaken) { misread_ = mistaken.offset; }
   void instructions_reached(const InstructionCount& executed, const HostCycle& cycle);
-  /// Ends the tenant because of a mistake of its program, and keeps the first such message.
+  /// Ends the tenant because of a mistake in its program, and keeps the first such message.
   void violation(const std::string& message, const HostCycle& cycle);
   /// Ends further work of the tenant, since all tenants have been measured.
   void stop(const HostCycle& cycle);
 
   bool done() const { return home_->phase_ == Phase::done; }
-  /// Returns whether the program has ended or was cut off, and what the tenant holds on the GPU
-  /// comes free.
+  /// Returns whether the program has ended or was cut off, so that the tenant's GPU memory becomes
+  /// free.
   bool is_leaving() const {
     return home_->phase_ == Phase::finishing || home_->phase_ == Phase::leaving;
   }
-  /// Returns whether the run need not wait for the tenant: it has been measured, or has failed.
+  /// Returns whether the machine need not wait for the tenant any more: it has been measured, or
+  /// has failed.
   bool is_settled() const { return home_->measure_ || home_->failure_; }
   const std::optional<std::string>& failure() const { return failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }
@@ -101,7 +103,7 @@ class TenantRun {
   /// Returns the progress of the program since the last call; `transfers`: its bytes cross the
   /// link.
   std::uint8_t take_progress(bool transfers);
-  /// The tenant got on at the GPU.
+  /// Notes that the tenant made progress at the GPU.
   void got_on() { home_->program_.got_on(); }
 
   TenantBuffers& buffers() { return buffers_; }
@@ -116,7 +118,7 @@ class TenantRun {
   enum class Phase : std::uint8_t { waiting, mapping, running, finishing, leaving, done };
 
   void proceed(const HostCycle& cycle);
-  /// Returns the means of the run on another GPU; `cycle`: those of this one.
+  /// Returns the HostCycle of the run on another GPU; `cycle`: that of this one.
   HostCycle cycle_of(const TenantRun& run, const HostCycle& cycle) const {
     return &run == this ? cycle : run.services_.cycle_at(cycle.now, cycle.outbox);
   }
@@ -153,11 +155,11 @@ class TenantRun {
   std::vector<TenantRun*> team_{this};
 
   Phase phase_ = Phase::waiting;
-  bool first_ = true;  ///< in the first round
+  bool first_ = true;  ///< true in the first round
   bool stopped_ = false;
-  std::uint32_t rounds_ = 0;   ///< ends of the program
-  Time began_;                 ///< this round
-  InstructionCount executed_;  ///< in grids that are done
+  std::uint32_t rounds_ = 0;   ///< number of times the program has ended
+  Time began_;                 ///< start of this round
+  InstructionCount executed_;  ///< instructions in grids that are done
   std::vector<ArrivalRecord> arrivals_;
   std::optional<TenantMeasure> measure_;
   Time end_ = Time::never();

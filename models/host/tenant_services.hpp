@@ -19,11 +19,11 @@ class TenantServices {
   struct Launches {
     Link to_dispatcher;
     KernelLog& log;
-    const std::vector<std::uint32_t>& numbers;  ///< of the tenants there
+    const std::vector<std::uint32_t>& numbers;  ///< numbers of the tenants on that GPU
     std::uint32_t gpu = 0;                      ///< number of the GPU
-    /// Ways to other GPUs; nullptr: there are none.
+    /// Links to other GPUs; nullptr: none.
     const Fabric* fabric = nullptr;
-    std::vector<Link> to_port;  ///< one if there are some
+    std::vector<Link> to_port;  ///< link to the port; one if there is a fabric
   };
   TenantServices(Driver::Setup driver_setup, ManagedMemory::Setup managed_setup,
                  const BufferDirectory& directory, const Launches& launches,
@@ -44,16 +44,16 @@ class TenantServices {
   std::vector<Link> to_port;
   const std::uint32_t gpu;
   const Fabric* const fabric;
-  /// Returns the means with which this part of the host acts at a time.
+  /// Returns the HostCycle of this part of the host for a time.
   std::function<HostCycle(Time, Outbox&)> cycle_at;
   const Time launch_overhead;
-  bool sends_bounds = true;  ///< launches say where buffers lie
+  bool sends_bounds = true;  ///< true: launches carry the bounds of buffers
   KernelLog& kernels;
-  const std::vector<std::uint32_t>& numbers;  ///< of the tenants among those of all GPUs
-  GridIntervals grids;                        ///< at the host itself
+  const std::vector<std::uint32_t>& numbers;  ///< numbers of the tenants among those of all GPUs
+  GridIntervals grids;                        ///< grids as the host itself counts them
 
   std::uint64_t next_operation() { return operations_++; }
-  /// Tells who counts by tenant that a grid begins or ends.
+  /// Tells the components that count by tenant that a grid begins or ends.
   void grid_begins(const GridMark& mark, const HostCycle& cycle) {
     grids.begin(mark, counts_of(mark.tenant, cycle.link, cycle.statistics));
     tell(MessageKind::grid_begins, mark, cycle);

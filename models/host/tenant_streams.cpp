@@ -42,7 +42,7 @@ bool TenantStreams::start_dependent(std::deque<Operation>& stream, const HostCyc
 }
 
 void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
-  if (operation.to_gpu && operation.data)  // first: it may fail
+  if (operation.to_gpu && operation.data)  // checked first: the copy may fail
     workload_.recording->read(
         *operation.data, 0, buffers_.host(operation.buffer).at(operation.offset, operation.bytes));
   operation.started = true;

@@ -1,5 +1,5 @@
 /// A tenant's streams: the head of each queue is under way until the link, the driver or the
-/// dispatcher says that it is done.  A launch that may overlap with the head is under way, too.
+/// dispatcher reports its end.  A launch that may overlap with the head is under way, too.
 ///
 /// Simplified: at most one launch of a stream is under way beside the head.
 /// Source: architecture.md, section 8, "The host".
@@ -23,20 +23,20 @@ class TenantStreams {
     Kind kind = Kind::launch;
     bool started = false;
     bool to_gpu = false;
-    bool is_programmatic = false;  ///< of a launch: Step::is_programmatic
+    bool is_programmatic = false;  ///< Step::is_programmatic of a launch
     std::uint64_t id = 0;
     BufferId buffer;
     std::uint64_t offset = 0, bytes = 0;
-    BufferId other;  ///< of a copy between GPUs: the buffer that gets the bytes
+    BufferId other;  ///< buffer that gets the bytes of a copy between GPUs
     std::uint64_t other_offset = 0;
     GridLaunch launch;
     std::vector<std::byte> parameters;
-    std::optional<RecordedData> data;  ///< of a recorded copy
+    std::optional<RecordedData> data;  ///< bytes of a recorded copy
     void serialize(Archive& archive);
   };
 
-  /// `compares`: recorded copies compare what they bring home with what they brought when they were
-  /// recorded.
+  /// Makes the streams.  `compares`: a recorded copy to the host compares its bytes with the
+  /// recorded ones.
   TenantStreams(const Tenant& tenant, TenantId id, TenantBuffers& buffers, bool compares,
                 TenantServices& services)
       : workload_(tenant.workload),
@@ -45,7 +45,7 @@ class TenantStreams {
         buffers_(buffers),
         services_(services) {}
 
-  /// `team`: the tenant's buffers on each of its GPUs.
+  /// Joins the tenant's buffers on each of its GPUs (`team`).
   void join(std::vector<const TenantBuffers*> team) { team_ = std::move(team); }
   void push(std::uint32_t stream, Operation operation) {
     queues_[stream].push_back(std::move(operation));
@@ -54,8 +54,7 @@ class TenantStreams {
   bool idle(std::uint32_t stream) const { return !queues_.contains(stream); }
   /// Returns whether a copy or a migration is under way.
   bool moves_data() const;
-  /// Starts the operations that stand first in their streams.  Returns true if there was one to
-  /// start.
+  /// Starts the operations at the heads of their streams.  Returns true if there was one to start.
   bool advance(const HostCycle& cycle);
   /// A copy or a migration has ended.
   void operation_done(std::uint64_t operation);
@@ -76,7 +75,7 @@ class TenantStreams {
   using Queues = std::map<std::uint32_t, std::deque<Operation>>;
 
   void start(Operation& operation, const HostCycle& cycle);
-  /// Starts a launch that may overlap with the one before it.  Returns whether there was one.
+  /// Starts a launch that may overlap with the operation before it.  Returns whether there was one.
   bool start_dependent(std::deque<Operation>& stream, const HostCycle& cycle);
   void send_launch(Operation& operation, const HostCycle& cycle);
   void send_peer_copy(const Operation& operation, const HostCycle& cycle) const;
@@ -89,7 +88,7 @@ class TenantStreams {
   TenantBuffers& buffers_;
   TenantServices& services_;
   std::vector<const TenantBuffers*> team_;
-  Queues queues_;  ///< by number of the stream; empty ones are removed
+  Queues queues_;  ///< operations of each stream, by its number; empty queues are removed
   std::uint64_t compared_ = 0;
   std::optional<std::string> unexpected_;
 };

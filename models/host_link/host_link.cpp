@@ -29,7 +29,7 @@ void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   lines_.start(std::move(transfer), now);
 }
 
-/// Bytes go along as they are now.
+/// Hands a transfer over, with its bytes as they are now.
 void HostLink::hand_over(Transfer transfer, Time now, Outbox& outbox) {
   const std::uint32_t number = take_slot(transfers_, free_transfers_);
   ++moved_[transfer.tenant];
@@ -141,7 +141,7 @@ void HostLink::answer(const MemoryResponse& answer, std::span<const std::byte> p
                 payload);
     return;
   }
-  // A store's bytes came over the link, a load's go over it.
+  // Bytes of a store came over the link; bytes of a load go over it.
   lines_.occupy(false, now, received, TenantId{answer.tenant});
   const Time departure = lines_.occupy(true, now, payload.size(), TenantId{answer.tenant});
   outbox.send(to_sm, departure, kind_of(MessageKind::memory_response), answer, payload);
@@ -175,7 +175,7 @@ bool HostLink::is_moving(std::uint16_t tenant) const {
 }
 
 bool HostLink::uses(const FrameRun& frames) const {
-  // Inspections have read already, as far as anybody who comes later is concerned.
+  // An inspection has already read its bytes; later changes do not matter to it.
   return lines_.uses(frames) ||
          std::any_of(transfers_.begin(), transfers_.end(),
                      [&](const Transfer& transfer) { return transfer.touches(frames); });

@@ -1,9 +1,9 @@
-/// The host's end of the way to a GPU: transfers, and what the driver says to memory.
+/// The host's end of the link to a GPU: transfers, and requests of the driver to memory.
 ///
-/// Transfers go line by line (transfer_lines.hpp).  Where the machine has one GPU, the host serves
-/// them itself.  Where there are several, a component of its own does so for each GPU, or for all
-/// of them behind an uplink (link_unit.hpp), so that the host has no work with lines: it hands over
-/// a transfer with its bytes, and hears when the transfer is done.
+/// Transfers go line by line (transfer_lines.hpp).  In a machine with one GPU, the host serves them
+/// itself.  With several GPUs, a component serves them for each GPU, or for all GPUs behind an
+/// uplink (link_unit.hpp), so that the host has no work with lines: it hands over a transfer with
+/// its bytes, and is told when the transfer is done.
 ///
 /// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 #pragma once
@@ -24,18 +24,19 @@ class HostLink {
  public:
   static constexpr std::uint64_t copy_piece_bytes = TransferLines::copy_piece_bytes;
 
-  /// `to_unit`: way to the component that serves the transfers; without it, this object does.
+  /// Makes the host's end.  `to_unit`: link to the component that serves the transfers; without it,
+  /// this object serves them.
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
            HostBytes host_bytes, const std::vector<std::uint32_t>& priorities,
            UplinkPort uplink = {}, std::optional<Link> to_unit = {});
 
   void start(Transfer transfer, Time now, Outbox& outbox);
-  /// The next line leaves then, or the next transfer begins.
+  /// Returns the time at which the next line leaves, or the next transfer begins.
   Time next_activity() const { return to_unit_ ? Time::never() : lines_.next_activity(); }
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox) { lines_.act(now, Time::zero(), partitions_, outbox); }
-  /// Takes an answer whose RequestOwner is a transfer.  Returns the transfer that the answer
-  /// completed, if there is one.
+  /// Takes an answer for which the RequestOwner is a transfer.  Returns the transfer that the
+  /// answer completed, if any.
   std::optional<Transfer> take(const MessageHeader& message);
 
   // What the component says that serves the transfers.
@@ -55,7 +56,7 @@ class HostLink {
   Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant) {
     return lines_.occupy(to_gpu, now, bytes, tenant);
   }
-  /// Passes a request on to the partition of its line; the caller takes the answer.
+  /// Sends a request to the partition of its line; the caller handles the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
   /// Has a page copied within its partition.
@@ -65,7 +66,7 @@ class HostLink {
   }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
-  /// Tells all components that count by tenants of a grid's begin or end.
+  /// Tells all components that count by tenant about the begin or end of a grid.
   void send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox);
   /// Returns the tenant's bytes that have gone through a direction here.
   std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const {
@@ -95,7 +96,7 @@ class HostLink {
  private:
   struct Inspection {
     Transfer transfer;
-    std::uint32_t asked = 0;  ///< answers that are to come
+    std::uint32_t asked = 0;  ///< answers still to come
     template <class Archive>
     void serialize(Archive& archive) {
       archive(transfer, asked);
@@ -116,10 +117,12 @@ class HostLink {
 
   std::vector<Inspection> inspections_;
   std::vector<std::uint32_t> free_inspections_;
-  std::uint64_t inspected_ = 0;      ///< parts of ranges that partitions have not answered
-  std::vector<Transfer> transfers_;  ///< that another component serves; free ones have no frames
+  std::uint64_t inspected_ = 0;  ///< parts of ranges that partitions have not answered
+  /// Transfers that another component serves; free entries have no frames.
+  std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_transfers_;
-  std::vector<std::uint64_t> moved_;  ///< by tenant: transfers and answers handed over, and done
+  /// Transfers and answers handed over and done, for each tenant.
+  std::vector<std::uint64_t> moved_;
 };
 
 }  // namespace lockstep

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// How the time of a transfer follows from its size; see link_curve.hpp.
+/// Forms of a transfer's time as a function of its size; see link_curve.hpp.
 enum class CurveKind : std::uint8_t { measured, affine, atan };
 
 /// CPU side and host link (configs/hosts/*.yaml).  Sources: gpu-parameters.md, section 12;
@@ -24,8 +24,8 @@ struct HostParameters {
   TenantOrder link_order;
   bool link_preempts_prefetch;
   Bytes memory;
-  Node uplinks;                    ///< see uplink.hpp
-  std::uint32_t copy_engines = 2;  ///< of the GPU at the link, whose parameter it is
+  Node uplinks;                    ///< links that GPUs share, see uplink.hpp
+  std::uint32_t copy_engines = 2;  ///< copy engines of the GPU at the link, a parameter of that GPU
 
   static auto schema() {
     using namespace literals;
@@ -41,7 +41,7 @@ struct HostParameters {
                "bandwidth of each direction: of remote accesses, and of transfers with the affine "
                "curve")
         .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
-               "time of a transfer besides that of its bytes")
+               "time of a transfer in addition to the time of its bytes")
         .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
                range(Bandwidth{1e6}, Bandwidth{1e13}), "bandwidth of the largest transfers")
         .field("atan_slope", &P::atan_slope, 0.129, range(1e-6, 1e6),

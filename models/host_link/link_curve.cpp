@@ -32,11 +32,11 @@ double measured_bandwidth(double bytes) {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Returns the arc tangent of x > 0, by basic operations in a fixed order: libm differs between
+/// Returns the arc tangent of x > 0, from basic operations in a fixed order: libm differs between
 /// computers.
 double fixed_atan(double x) {
   if (x > 1) return pi / 2 - fixed_atan(1 / x);
-  const double y = x / (1 + std::sqrt(1 + x * x));  // tan of half the angle, below 0.415
+  const double y = x / (1 + std::sqrt(1 + x * x));  // tangent of half the angle, below 0.415
   const double z = y * y;
   double sum = 0;
   for (int n = 33; n >= 1; n -= 2) sum = 1.0 / n - z * sum;

@@ -8,16 +8,16 @@
 /// Messages between the host and the component that serves a link's transfers (link_unit.hpp).
 namespace lockstep {
 
-/// Bytes of a transfer travel in messages of at most so many.
+/// Largest message in which bytes of a transfer are sent.
 inline constexpr std::uint64_t link_message_bytes = std::uint64_t{1} << 20;
 
 /// link_transfer: host -> link; payload: its FrameRuns.
 struct LinkTransfer {
   std::uint64_t bytes = 0;
-  std::uint32_t number = 0;  ///< the host's; comes back
-  std::uint16_t tenant = 0;  ///< among those of the GPU
-  std::uint8_t kind = 0;     ///< Transfer::Kind
-  std::uint8_t rank = 0;     ///< Transfer::Class
+  std::uint32_t number = 0;  ///< number chosen by the host; comes back
+  std::uint16_t tenant = 0;  ///< number of the tenant on the GPU
+  std::uint8_t kind = 0;     ///< value of Transfer::Kind
+  std::uint8_t rank = 0;     ///< value of Transfer::Class
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -30,13 +30,13 @@ static_assert(sizeof(LinkTransfer) == 16);
 /// the transfer from `offset` on.
 struct LinkBytes {
   std::uint64_t offset = 0;
-  std::uint64_t number = 0;  ///< of the transfer
+  std::uint64_t number = 0;  ///< number of the transfer
 };
 
 /// link_moved: link -> host, when the last line is acknowledged.
 struct LinkMoved {
   std::uint64_t number = 0;
-  Time began;  ///< when its direction was free for the transfer
+  Time began;  ///< time from which the direction was free for the transfer
 };
 
 /// link_answer: host -> link -> SM as memory_response; payload: the answer's.

@@ -32,12 +32,12 @@ class LinkQueue {
       archive(arrival, transfer);
     }
   };
-  /// A transfer that was taken and has bytes left is its tenant's next one again.
+  /// Puts a transfer with bytes left back as the first one of its tenant.
   void put_back(Transfer::Class rank, std::uint16_t tenant, Entry entry) {
     queue(rank, tenant).push_front(entry);
     ++waiting_;
   }
-  /// Takes the transfer whose turn it is; not when empty.
+  /// Takes the transfer whose turn it is.  Precondition: the queue is not empty.
   Entry pop();
 
   template <class Archive>

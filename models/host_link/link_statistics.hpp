@@ -20,19 +20,22 @@ struct LinkStatistics {
     constexpr const char* names[] = {"fault", "prefetch", "copy", "remote"};
     return statistics<S>()
         .per_tenant("bytes", &S::bytes, names, "bytes",
-                    "sent; instance 0 is the direction to the host, 1 the one to the GPU")
+                    "bytes that were sent; instance 0 is the direction to the host, and 1 the "
+                    "direction to the GPU")
         .per_tenant("transfers", &S::transfers, names, "transfers",
                     "transfers whose last line was sent; remote: requests or answers with data")
-        .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
+        .per_tenant("busy_time", &S::busy_time, names, "fs",
+                    "time for which the direction was busy")
         .per_tenant("queue_time", &S::queue_time, names, "fs",
                     "time of waiting for the first turn, summed")
-        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
-                         "transfers of the first tenant waited for their first turn, and remote "
-                         "accesses for theirs, while one of the second held the direction")
+        .per_tenant_pair(
+            "wait_behind", &S::wait_behind, "fs",
+            "time for which transfers and remote accesses of the first tenant waited for their "
+            "first turn while a transfer or remote access of the second held the direction")
         .per_tenant("sizes", &S::sizes, "KiB", "sizes of transfers whose last line was sent")
         .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
-                    "longest time until now that a transfer that somebody waited for spent before "
-                    "its first turn");
+                    "longest time until now between the request and the first turn of a transfer "
+                    "that an access waited for");
   }
 };
 

@@ -40,7 +40,7 @@ Time LinkUnit::next_activity() const {
 }
 
 /// At equal times answers come before the host's messages, which may follow from them, and both
-/// before what the links do by themselves.
+/// come before actions of the links themselves.
 void LinkUnit::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   std::size_t next = 0;
   for (;;) {
@@ -124,13 +124,13 @@ void LinkUnit::hear(std::uint32_t number, const MessageHeader& message, Outbox& 
     std::memcpy(moving.bytes.data() + landing.offset, message.payload_data() + landing.skip,
                 landing.bytes);
   moving.acknowledged += landing.bytes;
-  // As much later as the rest of the way to the host takes, and by the host's clock.
+  // The answer is delayed by the rest of the way to the host, and rounded to the host's clock.
   answers_.push_back({message.arrival + port.to_host.latency() + from_host_, number, line});
   if (moving.acknowledged == landing.transfer.bytes)
     report(port, landing.transfer, message.arrival, outbox);
 }
 
-/// The host hears of it when the last answer would have come there.
+/// Reports the transfer at the time when its last answer would have reached the host.
 void LinkUnit::report(Port& port, const Transfer& transfer, Time now, Outbox& outbox) {
   const std::uint64_t number = transfer.owner.number;
   std::vector<std::byte> bytes = std::move(port.moving[number].bytes);
@@ -147,7 +147,7 @@ void LinkUnit::pass_on(Port& port, const MessageHeader& message, Outbox& outbox)
   const auto& said = message.body<LinkAnswer>();
   const Time now = by_host(message.arrival);
   const TenantId tenant{said.answer.tenant};
-  // A store's bytes came over the link, a load's go over it.
+  // Bytes of a store came over the link; bytes of a load go over it.
   port.lines.occupy(false, now, said.received, tenant);
   const Time departure = port.lines.occupy(true, now, message.payload_bytes, tenant);
   outbox.send(port.to_sms[said.answer.requester], departure + from_host_,

@@ -31,17 +31,17 @@ class LinkUnit final : public Component, public GridCounter {
   struct PortSetup {
     HostParameters parameters;
     AddressMapping mapping;
-    std::vector<std::uint32_t> priorities;  ///< of the GPU's tenants
-    std::vector<std::uint32_t> tenants;     ///< their numbers among all
-    std::optional<std::uint32_t> group;     ///< of the GPU's components in the graph
+    std::vector<std::uint32_t> priorities;  ///< priorities of the GPU's tenants
+    std::vector<std::uint32_t> tenants;     ///< numbers of the GPU's tenants among all
+    std::optional<std::uint32_t> group;     ///< group of the GPU's components in the graph
     Link to_host;
     std::vector<Link> to_partitions, to_sms;
   };
   struct Setup {
     std::vector<PortSetup> ports;
-    std::vector<std::uint32_t> port_of_link;  ///< who hears it, by link
-    std::optional<Bandwidth> uplink;          ///< that the ports share
-    std::size_t tenants = 0;                  ///< of all GPUs
+    std::vector<std::uint32_t> port_of_link;  ///< number of the port that hears each link
+    std::optional<Bandwidth> uplink;          ///< bandwidth that the ports share
+    std::size_t tenants = 0;                  ///< tenants of all GPUs
     Time from_host;                           ///< latency of the host's messages
   };
   explicit LinkUnit(Setup setup);
@@ -49,18 +49,17 @@ class LinkUnit final : public Component, public GridCounter {
   Time next_activity() const override;
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
-  /// None of its own: those of the links and of the uplink are parts.
+  /// The unit has no statistics of its own: those of the links and of the uplink are parts.
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   std::string waiting_for() const override;
 
  private:
-  /// A transfer that the host has handed over, by the host's number.
+  /// A transfer that the host has handed over, with the host's number.
   struct Moving {
     std::vector<std::byte> bytes;
-    std::uint64_t acknowledged =
-        0;  ///< as far as is known, which is before the host's clock says so
+    std::uint64_t acknowledged = 0;  ///< bytes moved as far as is known, ahead of the host's clock
     template <class Archive>
     void serialize(Archive& archive) {
       archive(bytes, acknowledged);
@@ -87,7 +86,7 @@ class LinkUnit final : public Component, public GridCounter {
     }
   };
 
-  /// The host's clock.
+  /// Returns the time by the host's clock.
   Time by_host(Time now) const { return now - from_host_; }
   void take(const MessageHeader& message, Outbox& outbox);
   void take_over(Port& port, const MessageHeader& message, Time now);

@@ -4,10 +4,11 @@
 
 namespace lockstep {
 
-/// The part of the host that has asked for something, and the part's number of what it asked for.
+/// The part of the host that has made a request, and the part's number for it.
 ///
-/// A message or a checkpoint carries both as one word, the part in its highest bits; whoever gets
-/// an answer looks at the part, once.  Part is an enumeration of less than 2^part_bits.
+/// A message or a checkpoint carries both as one word, with the part in its highest bits; the
+/// receiver of an answer looks at the part once.  Part is an enumeration with less than 2^part_bits
+/// values.
 template <class Part_, class Bits, unsigned part_bits>
 struct Owner {
   using Part = Part_;
@@ -15,7 +16,7 @@ struct Owner {
   static constexpr Bits most = (Bits{1} << number_bits) - 1;
 
   Part part{};
-  Bits number = 0;  ///< at most `most`
+  Bits number = 0;  ///< number, at most `most`
 
   constexpr Bits bits() const { return static_cast<Bits>(part) << number_bits | number; }
   static constexpr Owner of(Bits bits) {

@@ -11,7 +11,7 @@ enum class RequestPart : std::uint32_t {
   mapping = 4,        ///< entries of a mapping are written (Mapper)
   rearrangement = 5,  ///< entries of a rearrangement are written (Rearranger)
 };
-/// Part of the host that sent a request to memory: the request's tag, which comes back.
+/// Part of the host that sent a request to memory, in the tag of the request, which comes back.
 using RequestOwner = Owner<RequestPart, std::uint32_t, 3>;
 
 }  // namespace lockstep

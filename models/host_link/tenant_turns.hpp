@@ -6,19 +6,20 @@
 
 namespace lockstep {
 
-/// Says which of several tenants that wait for the same thing is next.
+/// Rule that chooses among tenants that wait for one resource.
 /// Source: virtual-memory-and-exceptions.md, section 18 (farfault.sched; fifo is what was
 /// published).
 enum class TenantOrder : std::uint8_t { fifo, round_robin, priority };
 
 class TenantTurns {
  public:
-  /// `priorities` by tenant, larger ones first.
+  /// Makes the turns.  `priorities`: by tenant, larger ones first.
   TenantTurns(TenantOrder order, std::vector<std::uint32_t> priorities)
       : order_(order), priorities_(std::move(priorities)), last_(priorities_.size() - 1) {}
 
   std::size_t tenants() const { return priorities_.size(); }
-  /// The tenant with the least rank is next; `arrival` increases with every request.
+  /// Returns the rank of a request: the request with the least rank is next; `arrival` increases
+  /// with every request.
   std::pair<std::uint64_t, std::uint64_t> rank(std::size_t tenant, std::uint64_t arrival) const {
     switch (order_) {
       case TenantOrder::fifo:

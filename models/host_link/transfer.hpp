@@ -11,10 +11,10 @@
 namespace lockstep {
 
 enum class TransferPart : std::uint64_t {
-  program,     ///< a step of the tenant's program; number 0: no step waits for it
-  write_back,  ///< of managed pages that leave (Departures)
-  mapping,     ///< the first bytes of pages that are mapped (Mapper)
-  inspection,  ///< of foreign pages (ForeignInspection)
+  program,     ///< a step of the tenant's program; number 0: no step waits for the transfer
+  write_back,  ///< managed pages that leave (Departures)
+  mapping,     ///< first bytes of pages that are mapped (Mapper)
+  inspection,  ///< foreign pages (ForeignInspection)
 };
 /// The part that waits for a transfer.
 using TransferOwner = Owner<TransferPart, std::uint64_t, 2>;
@@ -24,27 +24,27 @@ struct Transfer {
   enum class Kind : std::uint8_t {
     to_gpu,
     to_host,
-    inspect,  ///< for checking: at once, past bandwidth, caches and queues
+    inspect,  ///< reads for checking: at once, past bandwidth, caches and queues
   };
-  /// In order of precedence.
+  /// Classes of transfers, in order of precedence.
   enum class Class : std::uint8_t {
-    fault,     ///< pages that somebody waits for
+    fault,     ///< pages that an access waits for
     prefetch,  ///< pages that come along, or were asked for ahead of time
-    copy,      ///< asked for by the program, written back
+    copy,      ///< copies asked for by the program, and write-backs
   };
   Kind kind = Kind::to_gpu;
   Class rank = Class::copy;
   std::uint16_t tenant = 0;
-  std::uint32_t buffer = 0;  ///< index in the tenant
+  std::uint32_t buffer = 0;  ///< number of the buffer in the tenant
   TransferOwner owner;
-  std::uint64_t offset = 0;      ///< in the buffer
-  std::uint64_t bytes = 0;       ///< at least one
-  std::vector<FrameRun> frames;  ///< at the GPU, in order; `bytes` in all
+  std::uint64_t offset = 0;      ///< offset in the buffer
+  std::uint64_t bytes = 0;       ///< number of bytes, at least one
+  std::vector<FrameRun> frames;  ///< frames of the GPU in order; `bytes` in all
 
   // Filled in by the link.
-  Time started;  ///< handed to the link
-  Time began;    ///< its direction was free for it
-  Time done;     ///< its last line was acknowledged
+  Time started;  ///< time at which the transfer was handed to the link
+  Time began;    ///< time from which the direction was free for the transfer
+  Time done;     ///< time at which the last line was acknowledged
   Time queue_time() const { return began - started; }
   Time transfer_time() const { return done - began; }
   /// Reads or writes some of these frames.

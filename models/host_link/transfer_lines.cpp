@@ -54,7 +54,7 @@ Time TransferLines::next_of(const Direction& direction) const {
   return parameters_.copy_engines > 1 ? ready : with_one_engine(direction, ready);
 }
 
-/// Directions take turns where both want it.
+/// Lets the directions take turns where both want the engine.
 Time TransferLines::with_one_engine(const Direction& direction, Time ready) const {
   const Direction& other = directions_[1 - number_of(direction)];
   if (other.active != none) return Time::never();
@@ -79,7 +79,7 @@ void TransferLines::act(Time now, Time late, std::vector<Link>& partitions, Outb
   }
 }
 
-/// A transfer that has begun is not split for one that somebody waits for.
+/// A transfer that has begun is not split for one that an access waits for.
 /// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
 void TransferLines::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
   const std::uint64_t waited = femtoseconds(transfer.queue_time());
@@ -144,7 +144,8 @@ void TransferLines::advance(Direction& direction, Time now, Time late,
   statistics.bytes[transfer.tenant][rank] += bytes;
   statistics.busy_time[transfer.tenant][rank] +=
       femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
-  direction.origin += now - direction.next;  // it had to wait for a place among those in flight
+  // The transfer had to wait for a place among those in flight.
+  direction.origin += now - direction.next;
   if (active.sent < direction.piece_end) return book_line(direction, now);
   direction.active = none;
   direction.ready = now;

@@ -1,12 +1,12 @@
 /// Transfers over the link between host memory and a GPU, in both directions, line by line.
 ///
-/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
-/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
-/// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
-/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
-/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
-/// between the lines and push them back.
+/// A transfer occupies its direction alone, for a time that depends on its size (link_curve.hpp);
+/// its 128-byte lines leave evenly spaced over that time.  They travel to the partitions as
+/// ordinary memory requests and their answers complete the transfer, so that a transfer competes
+/// with the SMs for L2 and DRAM.  link_queue.hpp chooses the next transfer.  Transfers of faults
+/// are never split; copies go in pieces of 256 KiB at the rate of their whole size, so that a fault
+/// waits for one piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote
+/// accesses go between the lines and push them back.
 ///
 /// Behind a shared uplink (uplink.hpp) each line also takes its turn there.
 ///
@@ -53,20 +53,20 @@ class TransferLines {
                 UplinkPort uplink);
 
   void start(Transfer transfer, Time now);
-  /// The next line leaves then, or the next transfer begins.
+  /// Returns the time at which the next line leaves, or the next transfer begins.
   Time next_activity() const;
-  /// Sends what leaves at `now`; `late`: by how much the clock of the engine is ahead of this
-  /// one's.
+  /// Sends the lines that leave at `now`.  `late`: time by which the engine's clock is ahead of
+  /// this one.
   void act(Time now, Time late, std::vector<Link>& partitions, Outbox& outbox);
   /// Bytes that a line carries.
   struct Landing {
     const Transfer& transfer;
-    std::uint64_t offset, bytes;  ///< in the buffer
-    std::uint64_t skip;           ///< bytes of the first sector that do not belong to it
+    std::uint64_t offset, bytes;  ///< offset and length in the buffer
+    std::uint64_t skip;           ///< bytes of the first sector that do not belong to the piece
   };
   /// `line`: number in the tag of the line's request.
   Landing landing_of(std::uint32_t line) const;
-  /// The line was acknowledged.  Returns the transfer that this completed, if there is one.
+  /// Notes that the line was acknowledged.  Returns the transfer that this completed, if any.
   std::optional<Transfer> landed(std::uint32_t line, Time now);
   /// Occupies a direction for the bytes of a remote access.  Returns when the
   /// last byte is through.
@@ -89,8 +89,8 @@ class TransferLines {
 
   struct Active {
     Transfer transfer;
-    Time duration;             ///< of the whole transfer
-    double time_per_byte = 0;  ///< femtoseconds
+    Time duration;             ///< duration of the whole transfer
+    double time_per_byte = 0;  ///< femtoseconds per byte
     std::uint64_t sent = 0, acknowledged = 0;
     std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
     std::uint32_t frame = 0;
@@ -98,19 +98,21 @@ class TransferLines {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone through.
+    /// Returns the time, counted from the begin, at which the first `bytes` of the transfer have
+    /// passed.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
     }
-    /// The part of the next line that lies in this frame and transfer.
+    /// Returns the bytes of the next line that lie in this frame and transfer.
     std::uint64_t next_bytes() const;
   };
   struct Line {
-    std::uint64_t offset = 0;  ///< in the buffer
+    std::uint64_t offset = 0;  ///< offset in the buffer
     std::uint32_t transfer = 0;
     std::uint16_t bytes = 0;
-    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
+    /// Bytes of the line's first sector that do not belong to the transfer.
+    std::uint16_t skip = 0;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(offset, transfer, bytes, skip);
@@ -122,14 +124,15 @@ class TransferLines {
     }
 
     LinkQueue queue;
-    std::uint32_t active = none;    ///< transfer in service
-    std::uint64_t arrival = 0;      ///< its number in the queue
-    std::uint64_t piece_end = 0;    ///< bytes of it that may be sent before others get their turn
-    Time origin;                    ///< when it would have begun if it had never been interrupted
-    Time next;                      ///< when its next line leaves, if there is a place in flight
-    Time ready;                     ///< nothing begins before
-    Time remote_free;               ///< when the remote accesses so far are through
-    ServerWaits waits;              ///< for the first turn
+    std::uint32_t active = none;  ///< transfer in service
+    std::uint64_t arrival = 0;    ///< number of the active transfer in the queue
+    /// Bytes of the active transfer that may be sent before others get their turn.
+    std::uint64_t piece_end = 0;
+    Time origin;        ///< time at which the transfer would have begun without interruptions
+    Time next;          ///< departure of the next line, if there is a place in flight
+    Time ready;         ///< time before which nothing begins
+    Time remote_free;   ///< time at which the remote accesses so far are through
+    ServerWaits waits;  ///< waits for the first turn
     std::uint16_t last_remote = 0;  ///< tenant of the last remote access
     LinkStatistics statistics;
     template <class Archive>
@@ -146,15 +149,15 @@ class TransferLines {
     return static_cast<std::size_t>(&direction - directions_.data());
   }
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
-  /// A transfer lets others have their turn after so many bytes.
+  /// Returns the bytes after which a transfer lets others have their turn.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
   /// Sets when the next line of the piece in service leaves.
   void book_line(Direction& direction, Time now);
-  /// The piece in service sends its next line.
+  /// Sends the next line of the piece in service.
   void advance(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
                Outbox& outbox);
-  /// Sends the next line of a transfer.  Returns how many bytes it carries.
+  /// Sends the next line of a transfer.  Returns its number of bytes.
   std::uint64_t send_line(std::uint32_t transfer, Time departure, std::vector<Link>& partitions,
                           Outbox& outbox);
   std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
@@ -170,13 +173,13 @@ class TransferLines {
   std::vector<std::uint32_t> free_transfers_;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;
-  std::array<Direction, 2> directions_;  ///< to host, to GPU
-  Time last_answer_;                     ///< when a place among the lines in flight became free
-  Time engine_free_;                     ///< when the last piece was through
-  std::uint64_t last_direction_ = 0;     ///< its direction
+  std::array<Direction, 2> directions_;  ///< directions to the host and to the GPU
+  Time last_answer_;  ///< time at which a place among the lines in flight last became free
+  Time engine_free_;  ///< time at which the last piece was through
+  std::uint64_t last_direction_ = 0;  ///< direction of the last piece
 };
 
-/// Bytes of the tenant, as grids count them.
+/// Returns the bytes of the tenant, as grids count them.
 inline GridCounts link_counts(const TransferLines& lines, std::uint16_t tenant) {
   GridCounts counts;
   counts.bytes_to_host = lines.bytes_of(tenant, false);

@@ -1,4 +1,5 @@
-/// A link of the PCIe tree that several GPUs share: what their own links carry goes over it, too.
+/// A link of the PCIe tree that several GPUs share: all traffic of their own links goes over it,
+/// too.
 ///
 /// Lines of transfers and bytes of remote accesses take a direction one after the other, in the
 /// order in which they ask for it.  Each link asks for one line at a time, so that links which all
@@ -39,8 +40,8 @@ struct UplinkParameters {
   }
 };
 
-/// Reads `host.uplinks` of a machine with so many GPUs.  Throws UserError for a GPU that is not
-/// there, or stands behind two of them.
+/// Reads `host.uplinks` of a machine with `gpus` GPUs.  Throws UserError for a GPU that does not
+/// exist, or is behind two uplinks.
 std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size_t gpus);
 
 /// Returns the uplink behind which a GPU stands; nullptr: none.
@@ -55,13 +56,13 @@ struct UplinkStatistics {
     using S = UplinkStatistics;
     return statistics<S>()
         .per_tenant("bytes", &S::bytes, "bytes",
-                    "sent; instances 0, 2, ... are the directions to the host, 1, 3, ... those to "
-                    "the GPUs")
-        .per_tenant("busy_time", &S::busy_time, "fs", "the direction was taken")
+                    "bytes that were sent; instances 0, 2, ... are the directions to the host, and "
+                    "1, 3, ... the directions to the GPUs")
+        .per_tenant("busy_time", &S::busy_time, "fs", "time for which the direction was busy")
         .per_tenant("queue_time", &S::queue_time, "fs", "time of waiting for the direction, summed")
-        .per_tenant_pair(
-            "wait_behind", &S::wait_behind, "fs",
-            "lines of the first tenant waited while a line of the second took the uplink");
+        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
+                         "time for which lines of the first tenant waited while a line of the "
+                         "second took the uplink");
   }
 };
 
@@ -81,7 +82,7 @@ class Uplink {
 
  private:
   struct Direction {
-    Time free;               ///< when all earlier bytes are through
+    Time free;               ///< time at which all earlier bytes are through
     std::uint32_t last = 0;  ///< tenant of the last bytes
     UplinkStatistics statistics;
     template <class Archive>
@@ -91,10 +92,10 @@ class Uplink {
   };
 
   const double bytes_per_second_;
-  std::array<Direction, 2> directions_;  ///< to host, to GPUs
+  std::array<Direction, 2> directions_;  ///< directions to the host and to the GPUs
 };
 
-/// The uplink of a GPU's link, if it has one, and the numbers in it of the GPU's tenants.
+/// Uplink of a GPU's link, if it has one, and the numbers of the GPU's tenants in that uplink.
 struct UplinkPort {
   Uplink* uplink = nullptr;
   std::vector<std::uint32_t> tenants = {};

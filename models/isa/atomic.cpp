@@ -28,8 +28,8 @@ double widen(std::uint64_t bits, Format f) {
   return sign * std::ldexp(significand, std::max(exponent, 1) - f.bias() - f.mantissa_bits);
 }
 
-/// Rounds to nearest, ties to even. The sum of two such numbers in double loses nothing that
-/// matters.
+/// Rounds to nearest, ties to even. The sum of two such numbers in double is precise enough for
+/// that.
 std::uint64_t narrow(double value, Format f) {
   if (std::isnan(value)) return 0x7fff;
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -83,7 +83,7 @@ std::uint64_t add(Type type, std::uint64_t x, std::uint64_t y) {
   }
 }
 
-/// The lesser or greater of two halves; a number rather than NaN, -0 before +0.
+/// Returns the lesser or greater of two halves; a number rather than NaN, -0 before +0.
 std::uint64_t extreme_half(std::uint64_t x, std::uint64_t y, Format f, bool greater) {
   x &= 0xffff;
   y &= 0xffff;

@@ -7,10 +7,10 @@
 
 namespace lockstep::isa {
 
-/// The new value at an atomic's address: one function for the interpreter, shared memory, the L2
-/// and the host.  Values occupy the low bytes_of(type) bytes.  `a`: the operand (cas: what is
-/// compared; of an mbarrier: a count), `b`: what cas writes.  Floating-point sums are rounded to
-/// nearest, subnormals are kept, NaN is canonical. Source: PTX ISA 8.x, section 9.7.13.
+/// Returns the new value at an atomic's address; the interpreter, shared memory, the L2 and the
+/// host all use this function.  Values are in the low bytes_of(type) bytes.  `a`: operand (cas: the
+/// compared value; mbarrier: a count), `b`: value that cas writes.  Floating-point sums are rounded
+/// to nearest, subnormals are kept, NaN is canonical. Source: PTX ISA 8.x, section 9.7.13.
 ///
 /// Simplified: subnormals are kept in every space; hardware flushes those of atom.global.add.f32.
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
@@ -19,15 +19,15 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
 /// Returns the number that the bits are; the lower one of a pair.
 double float_value(Type type, std::uint64_t bits);
 
-/// Applies an atomic to the bytes of one lane: `elements` values side by side, each an atomic of
-/// its own.  Only a compare-and-swap of two b64 is one of 128 bits.
+/// Applies an atomic to the bytes of one lane: `elements` contiguous values, each an atomic of its
+/// own.  Only a compare-and-swap of two b64 is a single atomic of 128 bits.
 struct AtomicShape {
   AtomicOperation operation = AtomicOperation::none;
   Type type = Type::none;
   unsigned elements = 1;
 
   unsigned bytes() const { return bytes_of(type) * elements; }
-  unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< of 8 bytes
+  unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< number of 8-byte words
 };
 
 /// Operands of a lane's atomic, in 8 bytes: `a`, and for a compare-and-swap `b`, the new value.

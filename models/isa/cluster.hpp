@@ -1,11 +1,11 @@
 /// Thread block clusters: shapes, ranks, and addresses of their shared memory.
 ///
-/// The blocks of a cluster lie side by side in the grid; a block's rank counts them, x fastest.
-/// An address of shared memory of a cluster has 32 bits, or the base of the shared window in front
-/// as a generic one: `(code << 18) | offset`.  Code 0 is the block that uses the address, code r +
-/// 1 the block of rank r, whoever uses it; the offset counts from the first byte of that block's
-/// shared memory.  So an address of the block's own shared memory is one of the cluster's, and all
-/// codes lie in the window.
+/// The blocks of a cluster are neighbours in the grid; a block's rank counts them, x fastest. An
+/// address of shared memory of a cluster has 32 bits, or the base of the shared window in front as
+/// a generic one: `(code << 18) | offset`.  Code 0 is the block that uses the address, code r + 1
+/// the block of rank r; the offset counts from the first byte of that block's shared memory.  So an
+/// address of the block's own shared memory is also an address of the cluster, and all codes lie in
+/// the window.
 /// Source: PTX ISA 8.x, "Clusters", "mapa", "getctarank", "Performance-Tuning Directives:
 /// Cluster"; modern-isa.md, section 3.7.
 #pragma once
@@ -44,7 +44,7 @@ struct ClusterAddress {
   static constexpr unsigned offset_bits = 18;
   static constexpr std::uint32_t block_bytes = 1u << offset_bits;
   static constexpr std::uint32_t own = 0;  ///< code of the block that uses the address
-  /// Code beyond all ranks, of what names a block that no cluster has.
+  /// Code beyond all ranks, for a block that no cluster has.
   static constexpr std::uint32_t last_code =
       static_cast<std::uint32_t>(shared_window_bytes >> offset_bits) - 1;
   static constexpr std::uint32_t most_blocks = 16, most_portable_blocks = 8;

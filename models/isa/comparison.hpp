@@ -4,14 +4,14 @@
 
 namespace lockstep::isa {
 
-/// Returns whether the comparison holds where an operand is NaN: the unordered ones (equ, ...) do,
-/// the others do not.
+/// Returns whether the comparison is true where an operand is NaN, as the unordered ones (equ, ...)
+/// are.
 constexpr bool holds_for_nan(Comparison comparison) {
   using enum Comparison;
   return (comparison >= equ && comparison <= geu) || comparison == Comparison::nan;
 }
 
-/// Returns the comparison that holds where this one does not; none: there is no such comparison.
+/// Returns the comparison that is true where this one is false; none: there is no such comparison.
 constexpr Comparison inverse(Comparison comparison, bool is_floating) {
   using enum Comparison;
   switch (comparison) {

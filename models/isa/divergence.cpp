@@ -5,7 +5,7 @@
 namespace lockstep::isa {
 
 void WarpPaths::start(std::uint32_t mask, std::uint32_t pc, std::uint32_t turn) {
-  // A checkpoint keeps no slot without a warp: nothing of the last one may be left.
+  // A checkpoint keeps no slot without a warp, so nothing of the last warp may be left.
   for (std::uint32_t n = 0; n < top_ && n < inline_nodes; ++n) inline_[n] = Node{};
   if (top_ > inline_nodes) overflow_.clear();
   pc_ = pc;
@@ -127,7 +127,7 @@ void WarpPaths::part(std::span<const Arm> arms, std::uint32_t meet) {
   Node arm;
   arm.state = State::running;
   if (meet == no_reconvergence || meet == reconvergence_) {
-    // They meet where this path meets its parent anyway: its siblings.
+    // The arms meet where this path meets its parent anyway: they are its siblings.
     arm.parent = self.parent;
     arm.reconvergence = self.reconvergence;
     arm.spins = self.spins;
@@ -146,7 +146,7 @@ void WarpPaths::part(std::span<const Arm> arms, std::uint32_t meet) {
   if (!joined && parent != none)
     node(parent).children += static_cast<std::uint16_t>(arms.size() - 1);
   if (joined) self.children = static_cast<std::uint16_t>(arms.size());
-  bool reuse = !joined;  // the first sibling takes this path's own node
+  bool reuse = !joined;  // the first sibling takes over the node of this path
   for (const Arm& a : arms) {
     arm.pc = a.pc;
     arm.mask = a.lanes;
@@ -318,7 +318,7 @@ std::uint32_t WarpPaths::gather(std::uint32_t members) {
       return 0;
     }
   }
-  // Everybody is there: paths at this pc execute together.
+  // All lanes have come: paths at this pc execute together.
   together_ = resumed_ = 0;
   for (std::uint32_t n = 0; n < top_; ++n)
     if (node(n).state == State::gathered && node(n).pc == pc_ && node(n).members == members)

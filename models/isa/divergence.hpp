@@ -41,9 +41,9 @@
 
 namespace lockstep::isa {
 
-/// Backward branches of a warp without any lane leaving after which it counts as stuck.
+/// Backward branches of a warp, without any lane leaving, after which it counts as stuck.
 inline constexpr std::uint32_t backward_branch_limit = 10'000'000;
-/// Turns that a loop gets whose end depends on weak loads only.
+/// Turns of a loop whose end depends on weak loads only.
 inline constexpr std::uint32_t turns_of_weak_loops = 2048;
 /// Most backward branches in a turn.
 inline constexpr std::uint32_t longest_turn = 1'000'000;
@@ -78,7 +78,7 @@ class WarpPaths {
   /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }
   std::uint32_t pc() const { return pc_; }
-  /// Lanes of the current path; zero when nothing can run.
+  /// Returns the lanes of the current path; zero when nothing can run.
   std::uint32_t mask() const { return mask_; }
   /// Lanes that have not exited.
   std::uint32_t alive() const { return alive_; }
@@ -100,7 +100,8 @@ class WarpPaths {
     if (pc_ == reconvergence_) [[unlikely]]
       reconverge();
   }
-  /// Lanes in `taken` go to `target`, the others to the next instruction; they meet at `meet`.
+  /// Sends lanes in `taken` to `target`, and the others to the next instruction; they meet at
+  /// `meet`.
   void branch(std::uint32_t taken, std::uint32_t target, std::uint32_t meet) {
     if (taken == 0) {
       if (target <= pc_) backward_ = 0;
@@ -111,24 +112,24 @@ class WarpPaths {
       diverge(taken, target, meet);
     }
   }
-  /// Branches at the current instruction of `code`, which decides whether the path goes on waiting
-  /// (flag_decides_wait): another path may be current afterwards.
+  /// Branches at the current instruction of `code`, which decides whether the path continues to
+  /// wait (flag_decides_wait); another path may become current.
   void branch_of_wait(const Instruction* code, std::uint32_t taken);
   /// Executes brx.idx: the arms' lanes together are mask().
   void branch(std::span<const Arm> arms, std::uint32_t meet);
 
   /// `lanes` of the current path call `target`; the path goes on behind the call after all `ret`.
   void call(std::uint32_t lanes, std::uint32_t target);
-  /// An indirect call: each arm is one callee.  Lanes in no arm only wait.
+  /// Executes an indirect call: each arm is one callee.  Lanes in no arm only wait.
   void call(std::span<const Arm> arms);
   /// `lanes` of the current path return; the rest goes on.  Outside of a call: exit.
   void ret(std::uint32_t lanes);
   /// `lanes` of the current path end; the rest goes on.
   void exit(std::uint32_t lanes);
 
-  /// A barrier: the current path stays at its instruction until `release`; another becomes current.
+  /// Makes the current path wait at a barrier until `release`; another path becomes current.
   void wait();
-  /// Lets paths that wait at a barrier and whose lanes are in `lanes` go on behind it.
+  /// Releases paths that wait at a barrier and have lanes in `lanes`; they go on behind it.
   void release(std::uint32_t lanes);
   /// Calls function(pc, lanes) for each path waiting at a barrier.
   template <class Function>
@@ -137,8 +138,8 @@ class WarpPaths {
       if (node(n).state == State::at_barrier) function(node(n).pc, node(n).mask);
   }
 
-  /// Calls function(pc, lanes) for each path with lanes that are no path's below it: those that
-  /// run, wait, or have come to where they meet the others.
+  /// Calls function(pc, lanes) for each path with lanes of its own: paths that run, wait, or have
+  /// come to their meeting place.
   template <class Function>
   void for_each_path(Function&& function) const {
     if (top_ == 0 && mask_ != 0) function(pc_, mask_);
@@ -156,8 +157,8 @@ class WarpPaths {
   }
 
   /// Takes the current path to a `.sync` instruction naming `members`. Returns the lanes that
-  /// execute it together now (paths at the same pc do), after which advance() - and nothing else -
-  /// goes on behind it for all of them. Returns 0 if the path waits: look at the new current path.
+  /// execute it together now, including those of paths at the same pc; only advance() then takes
+  /// all of them behind it. Returns 0 if the path waits: there is a new current path.
   std::uint32_t arrive(std::uint32_t members) {
     if (((members & alive_ & ~mask_) | resumed_) == 0) [[likely]]
       return mask_;
@@ -169,29 +170,29 @@ class WarpPaths {
   /// any lane go on either.
   bool unblock(const Instruction* code, bool barriers_too);
   /// Returns whether the mask of the current instruction names the lane that executes it; if not,
-  /// take_absent() tells of the lane.
+  /// take_absent() describes the lane.
   bool is_named(std::uint32_t members, unsigned lane) {
     if ((members >> lane & 1) != 0) [[likely]]
       return true;
     absent_ = Absent{pc_, members, 0, lane};
     return false;
   }
-  /// Returns what was wrong with the instruction that this warp has just executed: it went on
+  /// Returns the fault of the instruction that this warp has just executed: the warp went on
   /// without lanes that it names, or a lane executed it that it does not name.
   std::optional<Absent> take_absent() { return std::exchange(absent_, std::nullopt); }
-  /// Returns the first path that waits for named lanes, and which of them are missing.
+  /// Returns the first path that waits for named lanes, with the missing lanes.
   std::optional<Absent> first_incomplete() const;
   /// Returns whether paths that wait for each other take turns: independent thread scheduling.
   bool takes_turns() const { return turn_ != 0; }
-  /// Returns whether lanes have given up meeting others: the warp may stand where the compiler does
-  /// not expect it.
+  /// Returns whether lanes have given up meeting others: the warp may be in a state that the
+  /// compiler does not expect.
   bool has_given_up() const { return given_up_; }
 
   /// Returns the number of taken backward branches since a lane last left a loop or the warp.
   std::uint32_t backward_branches() const { return backward_; }
 
-  /// A warp without a turn under way takes no more bytes than its paths: contexts that leave an SM
-  /// hold them.
+  /// Serialises compactly: a warp without a turn under way takes no more bytes than its paths,
+  /// since contexts that leave an SM include them.
   template <class Archive>
   void serialize(Archive& archive) {
     const bool in_turn = spent_ != 0 || given_up_;
@@ -219,22 +220,23 @@ class WarpPaths {
   static constexpr std::size_t inline_nodes = 4;
   enum class State : std::uint8_t {
     unused,
-    running,     ///< a leaf that can run
+    running,     ///< leaf that can run
     joining,     ///< waits for its children
     calling,     ///< waits for its children to return
-    at_barrier,  ///< wait() until release()
-    gathering,   ///< arrive() with lanes missing
-    gathered,    ///< its lanes have all arrived: executes when it becomes current
+    at_barrier,  ///< from wait() until release()
+    gathering,   ///< after arrive() with lanes missing
+    gathered,    ///< all lanes have arrived; the path executes when it becomes current
   };
   struct Node {
     std::uint32_t pc = 0, mask = 0, reconvergence = no_reconvergence;
-    std::uint32_t members = 0;  ///< of gathering
+    std::uint32_t members = 0;  ///< lanes that the member mask names, while gathering
     std::uint16_t parent = none, children = 0;
     State state = State::unused;
-    std::uint32_t spent = 0, wait_begin = 0, wait_end = 0;  ///< as below, while not current
-    bool spun = false;   ///< has used up its turn; others come first
-    bool spins = false;  ///< has used up a turn since it met others
-    bool apart = false;  ///< its lanes, or others, have given up to meet
+    /// Values of spent_, wait_begin_ and wait_end_ while the path is not current.
+    std::uint32_t spent = 0, wait_begin = 0, wait_end = 0;
+    bool spun = false;   ///< the path has used up its turn; others come first
+    bool spins = false;  ///< the path has used up a turn since it met others
+    bool apart = false;  ///< lanes of the path, or of others, have given up meeting
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -262,8 +264,8 @@ class WarpPaths {
   /// Lanes of the node that are not its children's.
   std::uint32_t lanes_at(std::uint32_t n) const;
   std::uint16_t add(const Node& node);
-  /// The only path of a warp gets its node: it has none, and no memory is touched for it, until it
-  /// parts, calls or waits.
+  /// Makes the node of a warp's only path.  Before the path parts, calls or waits it has no node,
+  /// and no memory is touched for it.
   void plant();
   void remove(std::uint32_t n);
   /// Stores the current path's pc and spent turn in its node.
@@ -277,7 +279,7 @@ class WarpPaths {
   void reconverge();
   /// A child of `n` is gone: makes the tree consistent again.
   void child_gone(std::uint16_t n);
-  /// Moves leaf `n` to `pc`, meeting its parent if that is where they meet.
+  /// Moves leaf `n` to `pc`, or lets it meet its parent if that is their meeting place.
   void move_to(std::uint16_t n, std::uint32_t pc);
   std::uint32_t gather(std::uint32_t members);
   void settle();
@@ -307,14 +309,15 @@ class WarpPaths {
   std::uint32_t backward_ = 0, loop_end_ = 0;
   std::uint16_t current_ = none, top_ = 0;
   std::uint32_t resumed_ = 0;  ///< not zero: the current path has arrived before (gathered)
-  // So far 32 bytes: all that a warp with one path needs.
+  // The members up to here, 32 bytes, suffice for a warp with one path.
   /// Lanes of other paths that execute the current instruction with the current path.
   std::uint32_t together_ = 0;
   std::uint32_t turn_ = 0;
-  std::uint32_t spent_ = 0;  ///< of the current path's turn, in backward branches of weak loops
-  std::uint32_t wait_begin_ = 0, wait_end_ = 0;  ///< the loop in which it is spent
+  /// Backward branches of weak loops that the current path has taken in its turn.
+  std::uint32_t spent_ = 0;
+  std::uint32_t wait_begin_ = 0, wait_end_ = 0;  ///< loop in which the current path spends its turn
   bool given_up_ = false;
-  std::optional<Absent> absent_;  ///< until it is taken, at once
+  std::optional<Absent> absent_;  ///< missing lanes, until the caller takes the note at once
   std::array<Node, inline_nodes> inline_{};
   std::vector<Node> overflow_;
 };

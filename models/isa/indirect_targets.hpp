@@ -1,5 +1,5 @@
-/// Targets of indirect branches and calls: where lanes go that each choose for themselves, and what
-/// is wrong with a choice.  Both machines ask here.
+/// Targets of indirect branches and calls, which each lane chooses for itself, and mistakes in a
+/// choice.  The SM and the interpreter both use this file.
 /// Source: PTX ISA 8.x, "brx.idx", "call".
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lockstep::isa {
 
-/// Returns the lanes by where they go, in the order of their first lanes.
+/// Returns the lanes grouped by their target, in the order of their first lanes.
 template <class PcOf>
 std::vector<WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
   std::vector<WarpPaths::Arm> arms;
@@ -41,7 +41,7 @@ std::vector<WarpPaths::Arm> branch_arms(const std::vector<std::uint32_t>& table,
   });
 }
 
-/// The arms of a call through a pointer; `function_of(lane)` is the pointer.
+/// Returns the arms of a call through a pointer; `function_of(lane)` is the pointer.
 std::vector<WarpPaths::Arm> call_arms(const std::vector<std::uint32_t>& entries,
                                       std::uint32_t lanes, auto&& function_of, auto&& fail) {
   return arms_of(lanes, [&](unsigned lane) {

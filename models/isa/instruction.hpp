@@ -22,11 +22,10 @@ using Execute = void (*)(const Instruction&, WarpContext&);
 class Operand {
  public:
   enum Base : std::uint16_t {
-    registers = 0,   ///< the warp's own rows
-    immediates = 1,  ///< Program::immediates, the same for everybody
-    constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
-    scratch = 3,     ///< rows of short-lived values: discarded results and values that are used at
-                     ///< once
+    registers = 0,   ///< rows of the warp
+    immediates = 1,  ///< Program::immediates, equal for all warps
+    constants = 2,   ///< kernel parameters and symbol addresses, equal within a grid
+    scratch = 3,     ///< rows of short-lived values: discarded results, and values used at once
   };
   static constexpr std::uint16_t largest_row = 0x3fff;
   constexpr Operand() = default;
@@ -45,29 +44,32 @@ class Operand {
 
 inline constexpr std::uint8_t no_predicate = 0xff;
 
-/// Rows of an instruction that names more than its record holds, in PTX order, all of them valid.
+/// Rows of an instruction with more operands than its record holds, in PTX order, all of them
+/// valid.
 struct OperandList {
   std::vector<Operand> destinations, sources;
 };
 
 /// How the SM handles it.
 enum class Category : std::uint8_t {
-  arithmetic,  ///< `execute` does it all
+  arithmetic,  ///< `execute` does all the work
   load,
   store,
-  atomic,  ///< global, local, shared, constant; see `memory`
+  atomic,  ///< memory atomic: global, local, shared, constant; see `memory`
   prefetch,
-  copy,        ///< asynchronous, from global to shared memory
+  copy,        ///< asynchronous copy from global to shared memory
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
-  bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm
+  /// Copy of many bytes by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm.
+  bulk_copy,
   /// Writes to, or reduces in, shared memory of a block of the cluster, and completes transactions
   /// of an mbarrier there (st.async, red.async): `memory` says the type, how many elements, and the
   /// operation (none: a store).
   async_store,
-  bulk_group,         ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
-  warpgroup_product,  ///< `execute`, with shared memory; of four warps, and no warp waits for it
-  warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
-  register_limit,     ///< registers for the warp; `detail`: 1 takes some, `target`: how many
+  bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
+  /// Product of four warps with operands in shared memory, done by `execute`; no warp waits for it.
+  warpgroup_product,
+  warpgroup_step,  ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
+  register_limit,  ///< registers for the warp; `detail`: 1 takes some, `target`: how many
   fence,
   shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
   branch,
@@ -83,7 +85,7 @@ enum class Category : std::uint8_t {
   warp_barrier,
   print,            ///< `detail`: ir::PrintStep; executed by WarpPrint
   sleep,            ///< nanosleep
-  grid_dependency,  ///< between grids that overlap; `detail`: ir::GridDependencyStep
+  grid_dependency,  ///< order between grids that overlap; `detail`: ir::GridDependencyStep
   nop,
 };
 
@@ -104,7 +106,7 @@ enum class Unit : std::uint8_t {
   tensor,  ///< matrices
   count,
 };
-/// Latency class within a unit (gpu-parameters.md, sections 4 and 5); of matrix products a class
+/// Latency class within a unit (gpu-parameters.md, sections 4 and 5); matrix products have a class
 /// for each form (modern-isa.md, section 4.1).
 enum class LatencyClass : std::uint8_t {
   integer,
@@ -146,20 +148,20 @@ enum class LatencyClass : std::uint8_t {
 /// Fields of a memory instruction.
 struct MemoryFields {
   Space space = Space::none;
-  Type type = Type::none;     ///< of one element in memory; loads extend by its signedness
+  Type type = Type::none;     ///< type of one element in memory; loads extend by its signedness
   std::uint8_t elements = 1;  ///< 1, 2 or 4
   CacheOperator cache = CacheOperator::none;
   Ordering ordering = Ordering::weak;
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
   bool returns = true;  ///< atomic: the old value is read; false: a reduction
-  /// Bytes of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by
-  /// the type's signedness, with zeros above 16-bit registers.
+  /// Bytes of one register for the data; 8: a row pair.  Loads extend to them by the type's
+  /// signedness, with zeros above 16-bit registers.
   std::uint8_t register_bytes = 4;
 };
 
-/// Decoded instruction: a cache line.  Whoever asks for all rows that it reads or writes calls
-/// sources_of and destinations_of (operand_lists.hpp).
+/// Decoded instruction, as large as a cache line.  sources_of and destinations_of
+/// (operand_lists.hpp) return all rows that it reads and writes.
 struct alignas(64) Instruction {
   Execute execute = nullptr;
   std::array<Operand, 4> destination{};  ///< ld.v4: four; others usually one
@@ -184,11 +186,11 @@ struct alignas(64) Instruction {
   Category category = Category::arithmetic;
   Unit unit = Unit::integer;
   LatencyClass latency_class = LatencyClass::integer;
-  std::uint8_t issue_slots = 1;  ///< count of the slots that ptxas' expansion has and occupies
+  std::uint8_t issue_slots = 1;  ///< issue slots that the expansion of ptxas has and occupies
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
-  /// Byte offset of a memory operand; number of the program's operand list (flag_listed); else an
-  /// immediate of opcode-specific use.
+  /// Byte offset of a memory operand; number of the program's operand list (flag_listed); otherwise
+  /// an opcode-specific immediate.
   std::int32_t offset = 0;
   std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table; expansion
   std::uint32_t reconvergence =
@@ -208,7 +210,7 @@ enum InstructionFlag : std::uint16_t {
   flag_needs_all_lanes = 32,  ///< .sync with a member mask: waits until those lanes are there; the
                               ///< mask stands in the last valid source
   flag_address_wide =
-      64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
+      64,  ///< memory, call_indirect: source[0] has 64 bits; otherwise 32, zero-extended
   flag_count_given = 128,       ///< barrier: source[1] holds the number of threads
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
   flag_decides_wait = 512,      ///< branch: its decision depends on memory that other threads may
@@ -217,8 +219,8 @@ enum InstructionFlag : std::uint16_t {
   flag_listed = 2048,  ///< arithmetic: its rows stand in an operand list, its own arrays are empty
 };
 
-/// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32
-/// predicates.  It may issue when none of these bits is pending.
+/// Registers and predicates that an instruction reads or writes, for the scoreboard: 256 rows, 32
+/// predicates.  The instruction may issue when none of these bits is pending.
 struct alignas(8) ScoreboardNeed {
   std::array<std::uint64_t, 4> rows{};
   std::uint64_t predicates = 0;
@@ -240,9 +242,9 @@ struct WarpIdentity {
 /// State that `execute` works on.
 struct WarpContext {
   std::array<std::uint32_t*, 4>
-      bases{};                         ///< by Operand::Base; immediates and constants are only read
-  const OperandList* lists = nullptr;  ///< of the program, see flag_listed
-  std::uint32_t* predicates = nullptr;  ///< one 32-lane mask each
+      bases{};  ///< bases of the rows, by Operand::Base; immediates and constants are only read
+  const OperandList* lists = nullptr;   ///< operand lists of the program, see flag_listed
+  std::uint32_t* predicates = nullptr;  ///< predicates: one 32-lane mask each
   std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
   std::uint32_t path = 0;               ///< lanes of the current path, before the guard
   const WarpIdentity* identity = nullptr;
@@ -254,7 +256,7 @@ struct WarpContext {
 
 /// State that `execute` of a product of a warp group works on.
 struct WarpgroupContext : WarpContext {
-  const std::byte* shared = nullptr;  ///< memory of the block
+  const std::byte* shared = nullptr;  ///< shared memory of the block
   std::uint32_t warp_of_group = 0;
 };
 

@@ -4,10 +4,10 @@
 
 namespace lockstep::isa {
 
-/// Mistake of a thread with an instruction, as the interpreter and the SM report it alike: with
-/// kernel, thread and line.
+/// Mistake of a thread in an instruction, reported in the same way by the interpreter and the SM:
+/// with kernel, thread and line.
 struct InstructionMistake {
-  std::string what;  ///< "" if there is none
+  std::string what;  ///< mistake in words; "" if there is none
   const char* advice = "";
 
   explicit operator bool() const { return !what.empty(); }

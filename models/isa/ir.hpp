@@ -13,7 +13,7 @@ namespace lockstep::isa::ir {
 /// A virtual register of a function; its index in Function::registers names it.
 struct Register {
   std::string name;
-  Type type = Type::b32;  ///< b16/b32/b64/f32/... as declared; pred for predicates
+  Type type = Type::b32;  ///< type as declared: b16, b32, b64, f32, ...; pred for predicates
 };
 inline constexpr std::uint32_t no_register = 0xffffffff;
 
@@ -65,7 +65,7 @@ enum class SpecialRegister : std::uint16_t {
   cluster_nctaid_z,
   cluster_ctarank,
   cluster_nctarank,
-  is_explicit_cluster,  ///< a predicate in PTX: 0 or 1
+  is_explicit_cluster,  ///< predicate in PTX: 0 or 1
 };
 
 /// Operation::mode of a bar: sources are the barrier's number, then the thread count if given, then
@@ -75,58 +75,59 @@ enum class BarrierMode : std::uint16_t { sync, arrive, reduce_popc, reduce_and, 
 /// Operation::mode of a bar_cluster; its ordering is release or relaxed of an arrival, acquire of a
 /// wait.
 enum class ClusterBarrierStep : std::uint16_t {
-  arrive,  ///< each thread once, then it has to wait
-  wait,    ///< until all threads of the cluster that have not ended have arrived
+  arrive,  ///< arrives at the barrier; each thread does so once, then has to wait
+  wait,    ///< waits until all threads of the cluster that have not ended have arrived
 };
 
 /// Operation::mode of a print: the steps of one printf.
 enum class PrintStep : std::uint16_t {
-  begin,  ///< d = bytes of arguments that the format at a asks for
-  word,   ///< the next four bytes of arguments
+  begin,  ///< begins a printf: d = bytes of arguments that the format at a takes
+  word,   ///< passes the next four bytes of arguments
   end,    ///< prints the text; d = return value of printf
 };
 
 /// Operation::mode of a cp_async_group.
 enum class CopyGroupStep : std::uint16_t {
   commit,    ///< closes the group of the copies since the last commit
-  wait,      ///< until no more than the `immediate` newest groups are under way
-  wait_all,  ///< commits, then waits for all
+  wait,      ///< waits until at most the `immediate` newest groups are under way
+  wait_all,  ///< commits, then waits for all groups
 };
 
 /// Part of Operation::immediate of a bulk_copy (bulk/bulk_copy.hpp); its mode is an L2Hint.
 enum class BulkCopyStep : std::uint8_t {
-  load,      ///< from global to shared memory; completes transactions of an mbarrier
-  store,     ///< from shared to global memory; belongs to a group
-  prefetch,  ///< from global memory to L2
-  reduce,    ///< atomics of global memory with operands in shared memory; belongs to a group
-  send,      ///< from shared memory of the block to that of a block of its cluster; completes
-             ///< transactions of an mbarrier there
+  load,      ///< copies from global to shared memory; completes transactions of an mbarrier
+  store,     ///< copies from shared to global memory; belongs to a group
+  prefetch,  ///< fetches from global memory to L2
+  reduce,  ///< applies atomics to global memory with operands in shared memory; belongs to a group
+  /// Copies from shared memory of the block to that of a block of its cluster; completes
+  /// transactions of an mbarrier there.
+  send,
 };
 
 /// Operation::mode of a bulk_group.
 enum class BulkGroupStep : std::uint16_t {
   commit,     ///< closes the group of the stores since the last commit
-  wait,       ///< until no more than the `immediate` newest groups are under way
-  wait_read,  ///< until no more than these have shared memory to read
+  wait,       ///< waits until at most the `immediate` newest groups are under way
+  wait_read,  ///< waits until at most the `immediate` newest groups have shared memory to read
 };
 
 /// Operation::mode of a wgmma_step.
 enum class WarpgroupStep : std::uint16_t {
   fence,   ///< orders registers before products
   commit,  ///< closes the group of the products since the last commit
-  wait,    ///< until no more than the `immediate` newest groups are under way
+  wait,    ///< waits until at most the `immediate` newest groups are under way
 };
 
 /// Operation::mode of a griddepcontrol.
 enum class GridDependencyStep : std::uint16_t {
-  wait,               ///< until the grid beside which this one has begun has ended
-  launch_dependents,  ///< the next grid may begin, as far as it depends on this block
+  wait,               ///< waits until the grid that runs ahead of this one has ended
+  launch_dependents,  ///< lets the next grid begin, as far as that depends on this block
 };
 
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
-  none,   ///< the program's own, or an assertion: those have sources
-  freed,  ///< the freed address is no block of the heap
+  none,   ///< the program's own trap, or an assertion: these have sources
+  freed,  ///< the freed address belongs to no block of the heap
 };
 
 struct Operand {
@@ -134,20 +135,20 @@ struct Operand {
     none,
     reg,
     predicate,
-    immediate,  ///< immediate: bits as the instruction's type reads them
+    immediate,  ///< bits, as the instruction's type reads them
     special,
     parameter,  ///< value of a kernel parameter: `type` at byte `value` of the parameter buffer
     global_symbol,
     constant_symbol,
     shared_symbol,
-    local_symbol,  ///< `index`, addend in `value`
+    local_symbol,  ///< symbol number `index`, addend in `value`
     function,
     label,
-    discard,  ///< discard: "_" as destination
+    discard,  ///< destination "_"
   };
   Kind kind = Kind::none;
   bool negated = false;    ///< predicates: "!p"
-  Type type = Type::none;  ///< when it differs from the operation's
+  Type type = Type::none;  ///< type of the operand, if it differs from the operation's
   std::uint32_t index =
       no_register;  ///< register, symbol, function, label (block) or special register
   std::int64_t value = 0;
@@ -178,12 +179,12 @@ enum class MulPart : std::uint8_t { none, lo, hi, wide };
 /// Operation, written in PTX or made by lowering.
 struct Operation {
   Opcode opcode = Opcode::nop;
-  Type type = Type::none;         ///< the instruction's (last) type; cvt/set/dp4a: destination type
+  Type type = Type::none;         ///< the instruction's last type; cvt, set, dp4a: destination type
   Type source_type = Type::none;  ///< cvt, set, slct, dp4a, ...: the second type
-  Operand guard;                  ///< kind none: unguarded
+  Operand guard;                  ///< kind `none`: unguarded
   std::vector<Operand> destinations;  ///< vectors and "p|q" pairs have several
-  std::vector<Operand> sources;       ///< memory: [0] is the address base, then data
-  std::int64_t offset = 0;            ///< added to a memory address
+  std::vector<Operand> sources;       ///< memory: [0] is the base of the address, then data
+  std::int64_t offset = 0;            ///< bytes added to a memory address
 
   // modifiers
   Space space = Space::none;
@@ -208,20 +209,22 @@ struct Operation {
   bool wrap = false;              ///< shf.wrap
   bool shift_amount = false;      ///< bfind.shiftamt
   bool preemption_point = false;  ///< bar and nop: see lowering/preemption_points.cpp
-  std::uint16_t mode = 0;         ///< shfl/vote/match/bar/prmt/isspacep/testp mode, see the reader
-  std::uint32_t immediate = 0;    ///< lop3 table, barrier number
+  /// Mode of shfl, vote, match, bar, prmt, isspacep or testp, see the reader.
+  std::uint16_t mode = 0;
+  std::uint32_t immediate = 0;  ///< lop3 table, barrier number
   std::uint32_t line = 0, column = 0;
 };
 
 struct Block {
-  std::string label;                      ///< "" when only falls into
-  std::vector<Operation> operations;      ///< a branch only at the end
-  std::vector<std::uint32_t> successors;  ///< by index; filled by the control flow pass
+  std::string label;                  ///< label; "" if only the block before leads here
+  std::vector<Operation> operations;  ///< operations; a branch stands only at the end
+  /// Indices of successors; filled by the control flow pass.
+  std::vector<std::uint32_t> successors;
 };
 
 struct Variable {
   std::string name;
-  std::uint64_t bytes = 0, alignment = 1, offset = 0;  ///< offset: where the reader placed it
+  std::uint64_t bytes = 0, alignment = 1, offset = 0;  ///< `offset`: place that the reader chose
 };
 
 struct Function {
@@ -229,15 +232,16 @@ struct Function {
   bool is_entry = false;
   std::vector<Register> registers;
   std::vector<Block> blocks;  ///< [0] is the entry
-  /// The module's, indexed by shared_symbol operands; encode places what a kernel uses.
+  /// Shared variables of the module, indexed by shared_symbol operands; encode places those that a
+  /// kernel uses.
   std::shared_ptr<const std::vector<Variable>> shared =
       std::make_shared<const std::vector<Variable>>();
   std::vector<Variable> local;
-  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx: block indices
-  std::vector<Operand> inputs, results;  ///< device functions: formal parameters as registers
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< block indices of each brx.idx
+  std::vector<Operand> inputs, results;  ///< formal parameters of a device function, as registers
   std::uint64_t local_bytes = 0;
-  bool shared_placed = false;      ///< lowering: no shared symbols are left,
-  std::uint64_t shared_bytes = 0;  ///< they took so many bytes
+  bool shared_placed = false;      ///< after lowering: no shared symbols are left
+  std::uint64_t shared_bytes = 0;  ///< bytes of the shared symbols that lowering has placed
 };
 
 }  // namespace lockstep::isa::ir

@@ -1,5 +1,5 @@
-/// Hints of memory instructions on which lines the L2 shall keep: what a cache policy
-/// (createpolicy, `.L2::cache_hint`) or `.L2::evict_first` and its like say.
+/// Hints of memory instructions on the lines that the L2 should keep: by a cache policy
+/// (createpolicy, `.L2::cache_hint`) or by `.L2::evict_first` and similar modifiers.
 ///
 /// Source: PTX ISA 8.x, "Cache Eviction Priority Hints" and "createpolicy"; the 64 bits of a policy
 /// of one priority: constants of CUTLASS.  A policy that gives a fraction of the lines its primary
@@ -11,17 +11,18 @@
 namespace lockstep::isa {
 
 enum class L2Priority : std::uint8_t {
-  unchanged,  ///< the line keeps its priority; a line that comes in has the normal one
+  unchanged,  ///< the line keeps its priority; a new line has the normal one
   normal,
-  first,  ///< goes before others
-  last,   ///< goes after others
+  first,  ///< the line is evicted before others
+  last,   ///< the line is evicted after others
 };
 inline constexpr unsigned l2_priority_bits = 2;
 
 /// A hint fits in ten bits: of ir::Operation::mode and Instruction::detail.
 struct L2Hint {
   L2Priority primary = L2Priority::unchanged, secondary = L2Priority::unchanged;
-  std::uint8_t sixteenths = 16;  ///< of all lines that get the primary priority
+  /// Share of all lines that get the primary priority, in sixteenths.
+  std::uint8_t sixteenths = 16;
 
   constexpr std::uint16_t packed() const {
     return static_cast<std::uint16_t>(static_cast<unsigned>(primary) |
@@ -32,11 +33,11 @@ struct L2Hint {
             static_cast<std::uint8_t>(bits >> 4 & 31)};
   }
 };
-inline constexpr std::uint16_t no_l2_hint = 0;  ///< of an instruction without a hint
+inline constexpr std::uint16_t no_l2_hint = 0;  ///< code of an instruction without a hint
 
-// Flags beside the hint, for an instruction that only says something about a line:
+// Flags beside the hint, for an instruction that only gives a hint on a line:
 inline constexpr std::uint16_t l2_hint_only =
-    1u << 14;  ///< only the L2 gets it, if it marks priorities
+    1u << 14;  ///< hint for the L2 alone, used if it marks priorities
 inline constexpr std::uint16_t l2_discards = 1u << 15;  ///< the line need not be written back
 
 /// Returns the 64 bits that createpolicy gives a program.
@@ -45,7 +46,7 @@ constexpr std::uint64_t l2_policy(const L2Hint& hint) {
                                            0x12f0000000000000, 0x14f0000000000000};
   return of_priority[static_cast<unsigned>(hint.primary)] | hint.packed();
 }
-/// Returns the hint of a policy, whether createpolicy made it or it is a constant of a library.
+/// Returns the hint of a policy, made by createpolicy or a constant of a library.
 constexpr std::uint16_t l2_hint_of_policy(std::uint64_t policy) {
   constexpr std::uint64_t own_bits = 0x3ff;
   if ((policy & own_bits) != 0) return static_cast<std::uint16_t>(policy & own_bits);

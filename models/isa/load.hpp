@@ -15,8 +15,8 @@ namespace lockstep::isa {
 /// malformed or not supported.
 Module load_module(const std::string& path, const LoweringOptions& options = {});
 /// Reads several files, linked to one module (module/module_linker.hpp), with the programs of these
-/// kernels only; names that no kernel has are passed over. All text must follow the grammar; the
-/// other rules are checked only for the code that these kernels reach.
+/// kernels only; unknown names are ignored. All text must follow the grammar; the other rules are
+/// checked only for the code that these kernels reach.
 Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
                     const std::set<std::string>& kernels);
 /// Returns a loader of several files, and the kernels of these names, by their index in
@@ -27,8 +27,8 @@ std::vector<std::uint32_t> kernels_named(const Module& module, const std::set<st
 Module load_module_text(const std::string& text, const std::string& file,
                         const LoweringOptions& options = {});
 
-/// The constants of a grid, Program::constant_rows rows of 32 lanes: parameters and the addresses
-/// of global variables (by index).
+/// Returns the constants of a grid, Program::constant_rows rows of 32 lanes: parameters and the
+/// addresses of global variables (by index).
 std::vector<std::uint32_t> fill_constants(const Program& program,
                                           const std::vector<std::byte>& parameters,
                                           const std::vector<std::uint64_t>& global_addresses);

@@ -1,5 +1,5 @@
-/// Moves of ldmatrix and stmatrix, for both machines: the caller says where rows stand in shared
-/// memory and how a row is stored there.
+/// Moves of ldmatrix and stmatrix, for the SM and the interpreter: the caller gives the places of
+/// rows in shared memory and stores a row there.
 #pragma once
 
 #include <algorithm>

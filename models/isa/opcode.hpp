@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// PTX base opcodes, then the ones that only lowering makes (the machine's own).
+/// PTX base opcodes, then those of the machine, which only lowering makes.
 enum class Opcode : std::uint16_t {
   // integer and logic
   add,
@@ -83,12 +83,12 @@ enum class Opcode : std::uint16_t {
   red,
   prefetch,
   fence,
-  cp_async,        ///< from global to shared memory, see families/async_copy.cpp
-  cp_async_group,  ///< commits a group of them, or waits; `mode`: ir::CopyGroupStep
+  cp_async,        ///< copies from global to shared memory, see families/async_copy.cpp
+  cp_async_group,  ///< commits a group of copies, or waits; `mode`: ir::CopyGroupStep
   bulk_copy,       ///< many bytes at once, see families/bulk_copy.cpp; `mode`: ir::BulkCopyStep
-  bulk_group,      ///< commits a group of them, or waits; `mode`: ir::BulkGroupStep
-  async_store,     ///< st.async, red.async: to a block of the cluster, see families/cluster.cpp
-  mbarrier_wait,   ///< d = the phase of parity b at a is over; c: for how long; PhaseWaitMode
+  bulk_group,      ///< commits a group of bulk stores, or waits; `mode`: ir::BulkGroupStep
+  async_store,  ///< st.async, red.async: stores to a block of the cluster, see families/cluster.cpp
+  mbarrier_wait,  ///< d = whether the phase of parity b at a is over; c: time limit; PhaseWaitMode
   ldmatrix,
   stmatrix,
   // warp
@@ -98,8 +98,8 @@ enum class Opcode : std::uint16_t {
   activemask,
   redux,
   elect,
-  mma,         ///< and wmma.mma
-  wgmma,       ///< of a warp group, see families/warpgroup.cpp
+  mma,         ///< mma and wmma.mma
+  wgmma,       ///< product of a warp group, see families/warpgroup.cpp
   wgmma_step,  ///< fence, commit or wait; `mode`: ir::WarpgroupStep
   movmatrix,
   // control
@@ -114,27 +114,28 @@ enum class Opcode : std::uint16_t {
   bar_warp,
   bar_cluster,  ///< `mode`: ir::ClusterBarrierStep
   nanosleep,
-  setmaxnreg,  ///< `mode` 1: takes registers, 0: gives some back; `immediate`: how many it has then
+  /// `mode` 1: takes registers, 0: gives some back; `immediate`: number that the warp has then.
+  setmaxnreg,
   pmevent,
   griddepcontrol,  ///< `mode`: ir::GridDependencyStep
   nop,
   // made by the reader
-  print,          ///< of vprintf, see ir::PrintStep
+  print,          ///< step of vprintf, see ir::PrintStep
   stack_save,     ///< d = first byte of local memory that alloca has not given away
-  stack_restore,  ///< that byte = a
+  stack_restore,  ///< sets the byte that stack_save returns to a
   // made by the reader of texture and surface instructions, see semantics/families/texture.cc
   tex_index,     ///< texels that a coordinate means, and their weights
-  tex_row,       ///< row of a slice, among the rows of all slices
-  tex_address,   ///< where a texel is
-  tex_decode,    ///< decodes its bytes
-  tex_mix,       ///< of two or four texels, by their weights
-  surf_address,  ///< where a byte of a surface is
+  tex_row,       ///< row of a slice, counted over all slices
+  tex_address,   ///< address of a texel
+  tex_decode,    ///< decodes the bytes of a texel
+  tex_mix,       ///< mixes two or four texels by their weights
+  surf_address,  ///< address of a byte of a surface
   // made by lowering
   iadd3,         ///< d = a + b + c
   lea,           ///< d = (a << imm) + b
   mad_wide_add,  ///< d64 = a * b + c64 (mad.wide with folded operands)
   spill,
-  fill,  ///< register to or from the thread's local memory
+  fill,  ///< moves between a register and the thread's local memory
 };
 
 }  // namespace lockstep::isa

@@ -1,7 +1,7 @@
-/// All rows that an instruction reads or writes, wherever they are named.
+/// All rows that an instruction reads or writes, in its record or in its operand list.
 ///
-/// An instruction's record has room for four destinations and five sources.  One that names more
-/// (a matrix instruction reads ten and more) has an operand list in its program.  `Holder` is what
+/// An instruction's record has room for four destinations and five sources.  An instruction with
+/// more (a matrix instruction reads ten and more) has an operand list in its program.  `Holder`
 /// owns instructions and lists: a Program, or the SM's table of one.
 /// Source: modern-isa.md, section 5.1.
 #pragma once
@@ -29,7 +29,7 @@ std::span<const Operand> sources_of(const Holder& holder, const Instruction& ins
   return instruction.source;
 }
 
-/// Returns the rows that the instruction writes; some of a record's are invalid.
+/// Calls the function with each row that the instruction reads, as a reference that it may replace.
 template <class Holder>
 std::span<const Operand> destinations_of(const Holder& holder, const Instruction& instruction) {
   if (is_listed(instruction)) [[unlikely]]
@@ -37,7 +37,8 @@ std::span<const Operand> destinations_of(const Holder& holder, const Instruction
   return instruction.destination;
 }
 
-/// Calls the function with each row that the instruction reads, to be replaced.
+/// Calls the function with each row that the instruction reads or writes, as a reference that it
+/// may replace.
 template <class Holder>
 void for_each_named_source(Holder& holder, Instruction& instruction, auto&& function) {
   std::span<Operand> rows = instruction.source;

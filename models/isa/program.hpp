@@ -10,15 +10,15 @@
 
 namespace lockstep::isa {
 
-/// A row (or two) of a grid's constants, and its content when a grid starts.
+/// Rows (one or two) of a grid's constants, and their content when a grid starts.
 struct ConstantRow {
   enum class Source : std::uint8_t {
     parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`
-    global_symbol,  ///< address of Module::globals[index] + offset
+    global_symbol,  ///< address of Module::globals[index] plus offset
   };
   Source source = Source::parameter;
-  std::uint8_t bytes = 4;  ///< in the parameter buffer
-  std::uint8_t width = 4;  ///< of the value after extension, 8: two rows; zeros above
+  std::uint8_t bytes = 4;  ///< bytes in the parameter buffer
+  std::uint8_t width = 4;  ///< bytes of the extended value; 8: two rows; zeros above
   bool is_signed = false;
   std::uint16_t row = 0;
   std::uint32_t index = 0;
@@ -36,32 +36,35 @@ struct KernelParameter {
 struct Program {
   std::string name;
   std::vector<Instruction> instructions;
-  std::vector<ScoreboardNeed> needs;        ///< beside instructions
-  std::vector<OperandList> operand_lists;   ///< each named by one instruction, see flag_listed
-  std::vector<std::uint32_t> source_lines;  ///< PTX line, beside instructions
+  std::vector<ScoreboardNeed> needs;  ///< scoreboard needs, parallel to `instructions`
+  /// Lists of operands, each for one instruction, see flag_listed.
+  std::vector<OperandList> operand_lists;
+  std::vector<std::uint32_t> source_lines;  ///< PTX lines, parallel to `instructions`
   std::vector<std::uint32_t> immediates;    ///< rows of 32 broadcast lanes
   std::vector<ConstantRow> constants;
   std::uint32_t constant_rows = 0;
-  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx
-  /// Entry pcs by module function index, of a program with indirect calls.  Else those of its
-  /// functions.
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< targets of each brx.idx
+  /// Entry pcs: by module function index in a program with indirect calls, otherwise those of its
+  /// own functions.
   std::vector<std::uint32_t> function_entries;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t rows = 0;        ///< 32-bit rows a warp needs
-  std::uint32_t pair_rows = 0;   ///< rows below hold 64-bit values, two each; others 32-bit
-  std::uint32_t predicates = 0;  ///< predicate masks a warp needs
+  std::uint32_t rows = 0;  ///< 32-bit rows a warp needs
+  /// Rows below this number hold 64-bit values, two each; others 32-bit.
+  std::uint32_t pair_rows = 0;
+  std::uint32_t predicates = 0;            ///< predicate masks a warp needs
   std::uint32_t registers_per_thread = 0;  ///< registers that occupancy counts
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
-  bool recursive = false;         ///< local memory ends in the stack of its recursion
+  std::uint32_t local_bytes = 0;  ///< bytes per thread: arrays, spills, call frames
+  bool recursive = false;         ///< local memory ends with the stack of the recursion
   std::uint32_t barriers = 0;
-  std::array<std::uint32_t, 3> required_block{};        ///< .reqntid, zero when not given
-  std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given
-  std::array<std::uint32_t, 3> required_cluster{};      ///< .reqnctapercluster, likewise
-  std::uint32_t maximum_cluster = 0;                    ///< .maxclusterrank, likewise
-  bool explicit_cluster = false;                        ///< .explicitcluster
-  std::vector<std::array<std::uint64_t, 4>> live_rows;  ///< live before each pc (lowered programs)
+  std::array<std::uint32_t, 3> required_block{};    ///< .reqntid, zero when absent
+  std::uint32_t maximum_threads = 0;                ///< .maxntid, zero when absent
+  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster, zero when absent
+  std::uint32_t maximum_cluster = 0;                ///< .maxclusterrank, zero when absent
+  bool explicit_cluster = false;                    ///< .explicitcluster
+  /// Rows live before each pc (lowered programs).
+  std::vector<std::array<std::uint64_t, 4>> live_rows;
 
   /// Returns how many rows the register takes that begins there.
   std::uint32_t width(std::uint32_t row) const { return row < pair_rows ? 2 : 1; }
@@ -73,7 +76,7 @@ struct Program {
 struct GlobalVariable {
   std::string name;
   std::uint64_t bytes = 0, alignment = 1;
-  std::vector<std::byte> initial;  ///< empty: zero
+  std::vector<std::byte> initial;  ///< initial bytes; empty: zero
   /// An address to be patched into `initial` when globals are placed.
   struct Relocation {
     std::uint64_t offset;
@@ -82,22 +85,22 @@ struct GlobalVariable {
     std::uint32_t index;
     std::int64_t addend;
     std::uint8_t bytes = 8,
-                 shift = 0;  ///< the address's bits from `shift` on, `bytes` bytes of them
+                 /// The relocation writes `bytes` bytes of the address, from bit `shift` on.
+        shift = 0;
   };
   std::vector<Relocation> relocations;
 };
 
-/// The variable in which the blocks of a cooperative grid meet
-/// (reader/translation/grid_workspace.cpp).
+/// Variable at which the blocks of a cooperative grid meet (reader/translation/grid_workspace.cpp).
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
-/// Variable of whose bytes malloc gives blocks, and a 64-bit variable that says how many bytes it
-/// has.  The host gives both their memory (reader/run_time/heap_functions.hpp).
+/// Variable from whose bytes malloc gives blocks, and a 64-bit variable with its size.  The host
+/// gives both their memory (reader/run_time/heap_functions.hpp).
 inline constexpr const char* heap_name = "%heap";
 inline constexpr const char* heap_bytes_name = "%heap_bytes";
 
 struct Kernel {
-  Program reference;  ///< straight from PTX: the program that --check interprets
+  Program reference;  ///< program straight from PTX, which --check interprets
   Program lowered;    ///< the program that the SM runs
 };
 
@@ -107,8 +110,8 @@ struct Module {
   std::vector<Kernel> kernels;
   std::vector<GlobalVariable> globals;    ///< .global
   std::vector<std::byte> constant_image;  ///< .const variables, placed and initialised
-  std::vector<GlobalVariable::Relocation> constant_relocations;  ///< of constant_image
-  std::vector<std::string> functions;  ///< names, by function index; [0] is no function: null
+  std::vector<GlobalVariable::Relocation> constant_relocations;  ///< relocations in constant_image
+  std::vector<std::string> functions;  ///< names by function index; [0] stands for null
 
   /// Returns whether kernels call malloc.
   bool has_heap() const {
@@ -116,8 +119,8 @@ struct Module {
       if (global.name == heap_name) return true;
     return false;
   }
-  /// Returns whether the kernel's blocks meet at a barrier of the whole grid: none can wait for the
-  /// end of another.
+  /// Returns whether the kernel's blocks meet at a barrier of the whole grid: no block can then
+  /// wait for the end of another.
   bool meets_grid_wide(const Program& kernel) const {
     for (const ConstantRow& row : kernel.constants)
       if (row.source == ConstantRow::Source::global_symbol &&

@@ -1,4 +1,4 @@
-/// A PTX module as the reader leaves it, for lowering and encoder.
+/// A PTX module after the reader, for lowering and encoder.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace lockstep::isa {
 
-/// Linkage of a function or variable: which other modules may mean it by its name (PTX ISA 8.x,
+/// Linkage of a function or variable: the other modules that may refer to it by name (PTX ISA 8.x,
 /// section 11.5).
 enum class Linkage : std::uint8_t { own, visible, weak, common, external };
 
@@ -26,44 +26,45 @@ struct SourceLink {
 /// A function and its header.
 struct SourceFunction {
   ir::Function code;
-  /// Call of a function without a body here, and what is wrong with it if no module has one.
+  /// Call of a function without a body here, and the mistake in it if no module has one.
   struct Call {
     std::uint32_t function;
     UserError mistake;
   };
   SourceLink link;
-  std::string file, signature;  ///< widths of results and parameters
+  std::string file, signature;  ///< file, and widths of results and parameters
   bool has_body = false;
   std::vector<Call> undefined_calls;
-  std::vector<KernelParameter> parameters;  ///< of an entry
+  std::vector<KernelParameter> parameters;  ///< parameters of an entry
   std::uint32_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> required_block{};
-  std::uint32_t maximum_threads = 0;                ///< .maxntid, zero when not given
-  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster, likewise
-  std::uint32_t maximum_cluster = 0;                ///< .maxclusterrank, likewise
+  std::uint32_t maximum_threads = 0;                ///< .maxntid, zero when absent
+  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster, zero when absent
+  std::uint32_t maximum_cluster = 0;                ///< .maxclusterrank, zero when absent
   bool explicit_cluster = false;                    ///< .explicitcluster
-  std::uint32_t minimum_blocks = 0;                 ///< .minnctapersm, zero when not given
-  std::uint32_t maximum_registers = 0;              ///< .maxnreg, zero when not given
-  std::uint32_t line = 0, column = 0;               ///< of the definition
-  std::optional<UserError> mistake;                 ///< why the body could not be read to its end
+  std::uint32_t minimum_blocks = 0;                 ///< .minnctapersm, zero when absent
+  std::uint32_t maximum_registers = 0;              ///< .maxnreg, zero when absent
+  std::uint32_t line = 0, column = 0;               ///< place of the definition
+  std::optional<UserError> mistake;  ///< reason why the body could not be read to its end
 };
 
 /// A module as read: before encoding.
 struct SourceModule {
   std::string file;
-  std::vector<SourceFunction> functions;  ///< by function index; [0] is no function
+  std::vector<SourceFunction> functions;  ///< functions by index; [0] is no function
   std::vector<GlobalVariable> globals;
   std::vector<std::byte> constant_image;
   std::vector<GlobalVariable::Relocation> constant_relocations;
-  std::vector<ir::Variable> constants;  ///< placed in constant_image
-  std::vector<ir::Variable> shared;     ///< of all functions; [0] is the system's
+  std::vector<ir::Variable> constants;  ///< variables placed in constant_image
+  /// Shared variables of all functions; [0] belongs to the system.
+  std::vector<ir::Variable> shared;
   std::vector<SourceLink> global_links, constant_links;
   /// Computes the products of matrices; nothing: they are refused.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   /// whether the machine has an engine for bulk copies and counts transactions; else these are
   /// refused
   bool bulk_copies = true;
-  bool clusters = true;  ///< the machine has thread block clusters; else they are refused
+  bool clusters = true;  ///< true: the machine has thread block clusters; false: they are refused
 };
 
 }  // namespace lockstep::isa

@@ -60,7 +60,7 @@ constexpr bool is_signed(Type t) {
 constexpr bool is_float(Type t) {
   return t >= Type::f16;
 }
-/// Returns the type that a .wide instruction makes of an integer; none: there is no such
+/// Returns the type of the result of a .wide instruction on an integer; none: there is no such
 /// instruction.
 constexpr Type doubled(Type t) {
   switch (t) {
@@ -138,11 +138,11 @@ enum class AtomicOperation : std::uint8_t {
   arrive_incomplete,  ///< .noComplete
   arrive_drop_incomplete,
   arrive_behind_copies,  ///< cp.async.mbarrier.arrive.noinc
-  join_behind_copies,    ///< the same, counting itself in first
+  join_behind_copies,    ///< as arrive_behind_copies, and counts the thread as expected first
   // Transactions at an mbarrier: the count is one of bytes.
   expect_transactions,         ///< expect_tx
   complete_transactions,       ///< complete_tx
-  arrive_and_expect,           ///< arrive.expect_tx: expects first, then one arrives
+  arrive_and_expect,           ///< expects transactions, then one thread arrives
   arrive_and_expect_and_drop,  ///< arrive_drop.expect_tx
 };
 /// ld/st cache operators (`.nc` loads are `non_coherent`; `texel`: loads of a texture fetch).
@@ -162,7 +162,7 @@ inline constexpr std::uint64_t constant_window_base = 0x0300'0000;
 inline constexpr std::uint64_t constant_window_bytes = 0x0100'0000;
 inline constexpr std::uint64_t parameter_window_base = 0x0400'0000;
 inline constexpr std::uint64_t parameter_window_bytes = 0x0001'0000;
-/// Tenants' buffers lie at or above this address; everything below is the null page.
+/// Least address of tenants' buffers; everything below is the null page.
 inline constexpr std::uint64_t first_global_address = 0x1'0000'0000;
 
 }  // namespace lockstep::isa

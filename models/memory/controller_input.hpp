@@ -1,8 +1,8 @@
-/// Where CPU cores' requests come in: a FIFO for each core, straight to the DRAM controller.
+/// Input of CPU cores' requests: a FIFO for each core, directly in front of the DRAM controller.
 ///
-/// CPU cores share no cache with the GPU; the controller is where they meet.  In a cycle it takes
-/// one request, of the next core in turn whose request it has room for: who finds no room holds up
-/// no other core, and no request of the GPU.
+/// CPU cores share no cache with the GPU; they meet at the controller.  In each cycle it takes one
+/// request, of the next core in turn whose request it has room for.  A request without room holds
+/// up neither other cores nor the GPU.
 /// Source: 004, sections 5.1 and 5.2; memory-interference.md, sections 1.1 and 4.3.
 #pragma once
 
@@ -31,7 +31,7 @@ class ControllerInput {
     arrivals_.push(transaction);
     PartitionAgenda::wake(agenda_.controller, transactions_[transaction].arrival);
   }
-  /// Arrivals reach the FIFOs of their cores, and one request the controller.
+  /// Moves arrivals into the FIFOs of their cores, and one request into the controller.
   void run(L2Cycle now);
 
   /// The DRAM queue may have room; a DramRoom each.
@@ -55,11 +55,11 @@ class ControllerInput {
   PartitionBanks& banks_;
   PartitionAgenda& agenda_;
 
-  Ring<std::uint32_t> arrivals_;            ///< transactions
-  std::vector<Ring<std::uint32_t>> fifos_;  ///< by core
-  std::uint32_t waiting_ = 0;               ///< requests in them
-  std::uint32_t turn_ = 0;                  ///< the core that is asked first
-  std::uint8_t wanted_room_ = 0;            ///< DramRoom for which requests wait
+  Ring<std::uint32_t> arrivals_;            ///< numbers of transactions
+  std::vector<Ring<std::uint32_t>> fifos_;  ///< queue of each core
+  std::uint32_t waiting_ = 0;               ///< requests in the queues
+  std::uint32_t turn_ = 0;                  ///< core that is asked first
+  std::uint8_t wanted_room_ = 0;            ///< bits of DramRoom for which requests wait
 };
 
 }  // namespace lockstep

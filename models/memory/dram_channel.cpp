@@ -61,8 +61,8 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
   const std::uint32_t place = queue_.push(entry);
   waits_.enter(entry.tenant, cycle.value());
   scheduler_->on_arrival(queue_, place, cycle);
-  // Only a command for the new request, or another direction, can come before the time that the
-  // scheduler gave.
+  // Before the time that the scheduler gave, only a command for the new request, or another
+  // direction, can come.
   DramCycle at = std::max(cycle, bus_free_);
   if (arrivals_matter_) {
     at = std::max(at, scheduler_->look_after_arrival(cycle));
@@ -166,8 +166,8 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   return true;
 }
 
-/// Closes a row by auto-precharge: with the column command, as soon as the bank allows, without a
-/// place on the command bus.
+/// Closes a row by auto-precharge: with the column command, as soon as the bank allows it, without
+/// a place on the command bus.
 void DramChannel::close_unwanted_row(std::uint32_t bank) {
   if (queue_.has_hit(bank)) return;
   banks_.precharge(bank, banks_.earliest_precharge(bank));

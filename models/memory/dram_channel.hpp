@@ -27,9 +27,9 @@ struct DramCommand {
 
 /// A DRAM channel: banks, row buffers, data bus and a scheduler.
 ///
-/// It jumps from command to command; refresh is computed when the banks are next looked at.  A
+/// Time advances from command to command; refresh is computed when the banks are next looked at.  A
 /// request for several columns of a line is one entry that issues its columns one by one, so that
-/// those of other bank groups can go between.
+/// columns of other bank groups can go between.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing", 9 and 18.
 ///
 /// Simplified: one command bus without conflicts between channels, no ECC, no power states; all
@@ -55,8 +55,8 @@ class DramChannel {
   bool empty() const { return queue_.size() == 0; }
   std::uint32_t waiting() const { return queue_.size(); }
 
-  /// `offset` of the line in the partition; `request` says for whom.  Sectors of a read come back
-  /// under `owner`.  There must be room.
+  /// Enters a request. `offset`: offset of the line in the partition; `request`: its sender.
+  /// Sectors of a read come back under `owner`. Precondition: there is room.
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner);
 
@@ -64,10 +64,10 @@ class DramChannel {
   Time next_activity() const { return clock_.edge(wake_); }
 
   struct Step {
-    bool left = false;      ///< a request was served, its place is free
-    bool returned = false;  ///< ... and was a read
-    Time at;                ///< when it left
-    Time data_end;          ///< of the read: when its last data are there
+    bool left = false;      ///< true: a request was served, and its place is free
+    bool returned = false;  ///< true: the served request was a read
+    Time at;                ///< time at which the request left
+    Time data_end;          ///< time at which the last data of the read are there
     std::uint32_t owner = 0;
     std::uint8_t sectors = 0;
   };
@@ -108,8 +108,8 @@ class DramChannel {
   const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool arrivals_matter_, scheduler_admits_, divided_;
-  const bool sizes_decide_;  ///< alone, which requests enter
-  const bool finishes_;      ///< DramScheduler::finishes_requests
+  const bool sizes_decide_;  ///< true: the sizes of the queues alone decide which requests enter
+  const bool finishes_;      ///< value of DramScheduler::finishes_requests
   DramQueue queue_;
   DramBanks banks_;
   PartitionStatistics& statistics_;
@@ -119,8 +119,8 @@ class DramChannel {
   DramCycle bus_free_;  ///< first cycle in which the next command may issue
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
-  /// Place of the request whose column was served last, if it has more.  No checkpoint keeps the
-  /// place: without one the scheduler chooses the same request.
+  /// Place of the request whose column was served last, if it has more columns. Checkpoints leave
+  /// this member out, since the scheduler chooses the same request without it.
   std::uint32_t under_way_ = DramEntry::none;
 };
 

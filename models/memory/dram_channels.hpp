@@ -11,14 +11,14 @@ namespace lockstep {
 /// The DRAM channels of a partition: each has banks, buses, queues and a scheduler of its own, and
 /// a share of the partition's bytes.
 ///
-/// Their commands are taken in order of time, so that what they read comes back in order.
+/// Commands of the channels are taken in order of time, so that read data come back in order.
 /// Source: JEDEC, JESD235 and JESD238 (a pseudo-channel has its own banks and data bus).
 ///
 /// Simplified: channels share no command bus.
 class DramChannels {
  public:
-  /// A scheduler for each channel; `phase` delays the first refresh of the first of them, and each
-  /// further one refreshes a bit later (DRAM cycles).
+  /// Makes a scheduler for each channel; `phase` delays the first refresh of the first channel, and
+  /// each further channel refreshes a bit later (DRAM cycles).
   DramChannels(const DramParameters& parameters,
                std::vector<std::unique_ptr<DramScheduler>> schedulers, std::int64_t phase,
                std::int64_t phases_apart, std::size_t tenants, PartitionStatistics& statistics);
@@ -35,7 +35,7 @@ class DramChannels {
   }
   std::uint32_t waiting() const;
 
-  /// Enters a request as DramChannel::enqueue does. There must be room.
+  /// Enters a request as DramChannel::enqueue does. Precondition: there is room.
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner) {
     DramChannel& channel = *channels_[layout_.channel(offset)];
@@ -44,8 +44,8 @@ class DramChannels {
   }
   /// Returns when a channel will next look for a command; Time::never() when nothing waits.
   Time next_activity() const { return next_; }
-  /// Lets the channel whose time has come act, until a request leaves, another channel comes first,
-  /// or the next command would come after `last`.
+  /// Lets the channel whose time has come act, until a request leaves, another channel's time comes
+  /// first, or the next command would come after `last`.
   DramChannel::Step step(Time last);
 
   /// The schedulers may choose otherwise from now on.
@@ -60,7 +60,7 @@ class DramChannels {
 
   const DramLayout layout_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
-  Time next_ = Time::never();  ///< of all channels the first
+  Time next_ = Time::never();  ///< earliest time of all channels
 };
 
 }  // namespace lockstep

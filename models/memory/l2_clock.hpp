@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// A cycle of the L2, which is the clock of all of a partition but its DRAM.
+/// A cycle of the L2: the clock of all parts of a partition except its DRAM.
 using L2Cycle = ClockCycle<struct L2CycleTag>;
 
 /// Between cycles of the L2 and time.

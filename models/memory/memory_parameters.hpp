@@ -11,8 +11,8 @@ enum class L2Fetch : std::uint8_t { sectors, line };
 
 /// The L2 slices of a partition: key `memory.l2` of a GPU.
 ///
-/// Capacity and MSHRs of a slice are divided evenly among its banks; what follows the port is per
-/// bank.  Source: memory-interference.md, 1.2; gpu-parameters.md, section 8.
+/// Capacity and MSHRs of a slice are divided evenly among its banks; parameters behind the port are
+/// per bank.  Source: memory-interference.md, 1.2; gpu-parameters.md, section 8.
 struct L2Parameters {
   std::uint32_t slices = 0, banks = 0;
   Bytes size;
@@ -109,10 +109,11 @@ struct MemoryParameters {
                "memory partitions: L2 slices in front of DRAM channels")
         .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
-        .field("oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
-               "125% or 1.25: the capacity becomes such that the managed memory of all tenants is "
-               "so many times the memory left for it beside device memory and page tables, rounded "
-               "up; the output's /config has that capacity, and 0 here; 0: as `capacity` says")
+        .field(
+            "oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
+            "ratio, as 125% or 1.25, of the managed memory of all tenants to the memory that "
+            "device memory and page tables leave for it; the capacity follows from it, rounded up; "
+            "the output's /config has this capacity, and 0 here; 0: the capacity is `capacity`")
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")

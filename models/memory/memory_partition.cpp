@@ -98,7 +98,7 @@ void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
 }
 
 void MemoryPartition::accept(Inbox inbox) {
-  // As many as a core's nearest cache holds with all that they touch.
+  // Number of transactions whose data fit together in a core's nearest cache.
   constexpr std::size_t at_once = 32;
   for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
@@ -213,7 +213,7 @@ void MemoryPartition::accept_zero(const MessageHeader& message) {
                                  static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
-/// Simplified: page copies go one after the other, and take no time of other requests' banks and
+/// Simplified: page copies go one after the other and take no time from other requests' banks and
 /// channel; the L2's lines of the old frame age out.
 void MemoryPartition::accept_copy(const MessageHeader& message) {
   const auto& copy = message.body<PageCopy>();

@@ -26,7 +26,7 @@ namespace lockstep {
 /// A memory partition: L2 slices in front of DRAM channels, and the partition's share of the GPU's
 /// bytes.
 ///
-/// A request touches bytes when it arrives, in inbox order, and takes the value read with it; the
+/// A request touches bytes when it arrives, in inbox order, and keeps the value that it read; the
 /// L2 and the DRAM only decide when the answer leaves.  Every request is answered by a
 /// memory_response on the link to its sender.
 ///
@@ -34,8 +34,8 @@ namespace lockstep {
 /// an L2 cycle, in this order: arrivals enter the sender FIFOs; free input registers take from
 /// them, and the bank arbiter moves from registers to bank queues (PartitionInput); the controller
 /// takes requests of CPU cores (ControllerInput); DRAM returns enter fill queues; banks fill, then
-/// look up (PartitionBanks); answers enter the response queue (PartitionAnswers).  Cycles in which
-/// nothing can happen are skipped, and in the others the parts that are not due (PartitionAgenda).
+/// look up (PartitionBanks); answers enter the response queue (PartitionAnswers).  Idle cycles are
+/// skipped, and in busy ones the parts that are not due (PartitionAgenda).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
 /// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
 class MemoryPartition final : public Component, public GridCounter, public ProgressSource {
@@ -46,12 +46,12 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     Topology topology;
     PartitionId index;
     AddressMapping mapping;
-    RequestSources sources;   ///< who sends requests, the host among them
-    std::size_t tenants = 0;  ///< of the run
+    RequestSources sources;   ///< senders of requests, the host among them
+    std::size_t tenants = 0;  ///< tenants of the run
     std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<Replacement> replacement;
-    std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< of each channel
+    std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< scheduler of each channel
     PolicyEpochs epochs;
   };
   explicit MemoryPartition(Setup setup);
@@ -76,7 +76,8 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void accept_zero(const MessageHeader& message);
   void accept_copy(const MessageHeader& message);
   void warm_requests(Inbox inbox) const;
-  /// A grid of a tenant begins or ends; its turn comes when all that was before has been counted.
+  /// Begin or end of a grid of a tenant; it takes effect when everything before it has been
+  /// counted.
   struct Mark {
     Time at;
     bool begins = false;
@@ -90,21 +91,21 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void run_epochs(Time now, Outbox& outbox);
 
   const L2Clock clock_;
-  const std::uint64_t zeroed_per_cycle_;  ///< bytes
+  const std::uint64_t zeroed_per_cycle_;  ///< bytes zeroed per cycle
 
   PartitionStatistics statistics_;
   RequestSources sources_;
   TransactionPool transactions_;
   PartitionAgenda agenda_;
-  L2Cycle cycle_ = L2Cycle::never();  ///< next one with something to do
-  Time copied_until_;                 ///< the last page copy ends
+  L2Cycle cycle_ = L2Cycle::never();  ///< next cycle with something to do
+  Time copied_until_;                 ///< end of the last page copy
   PartitionBytes bytes_;
   PartitionBanks banks_;
   PartitionInput input_;
   ControllerInput controller_;
   PartitionAnswers answers_;
   PolicyEpochs epochs_;
-  std::deque<Mark> marks_;  ///< of this window
+  std::deque<Mark> marks_;  ///< marks of this window
   GridIntervals grids_;
 };
 

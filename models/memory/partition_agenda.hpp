@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// When each part of a partition has something to do, side by side: whoever makes a place free
-/// wakes who waits for it, and cycles in which no part is due are skipped.
+/// Cycle in which each part of a partition next has work.  A part that frees a place wakes the part
+/// that waits for it; cycles in which no part is due are skipped.
 struct PartitionAgenda {
   L2Cycle arrivals = L2Cycle::never();    ///< requests reach the sender FIFOs
   L2Cycle input = L2Cycle::never();       ///< the receiving port

@@ -41,7 +41,7 @@ void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
   wake_controls();
 }
 
-/// A message with some lines.
+/// Sends a message with some inspected lines.
 void PartitionAnswers::send_inspected(L2Cycle now, Outbox& outbox) {
   constexpr std::size_t most = 240;
   constexpr std::int64_t pause = 128;

@@ -1,10 +1,10 @@
-/// Where answers leave: a queue that the banks fill in turn, whose port sends some flits per cycle.
+/// Output of answers: a queue that the banks fill in turn, whose port sends some flits per cycle.
 ///
-/// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
-/// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
-/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.  What an inspection of a
-/// large range has read leaves bit by bit: nobody waits for it, and not all of it is to stand in
-/// messages at one time.
+/// The departure of an answer is known as soon as it is in the queue, because nothing downstream
+/// blocks it.  Answers to CPU cores leave at once over a link of their own; answers outside the L2
+/// (inspections, the end of a zeroing or of a copy) leave in a cycle of their own.  The result of a
+/// large inspection leaves in parts: it is not urgent, and messages should not hold all of it at
+/// one time.
 /// Source: memory-interference.md, section 1.2, step 8.
 #pragma once
 
@@ -29,7 +29,7 @@ class PartitionAnswers {
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
                    PartitionStatistics& statistics, PartitionAgenda& agenda);
 
-  /// Adds the answer to an inspection, a zeroing or a copy: it leaves in a cycle of its own.
+  /// Adds the answer to an inspection, a zeroing or a copy, which leaves in a cycle of its own.
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
   }
@@ -59,7 +59,7 @@ class PartitionAnswers {
  private:
   struct Inspected {
     InspectedRange range;
-    std::deque<InspectedLine> lines;  ///< that have not left yet
+    std::deque<InspectedLine> lines;  ///< lines that have not left yet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(range, lines);
@@ -104,7 +104,7 @@ class PartitionAnswers {
   Ring<L2Cycle> departures_;       ///< departures of the answers in the response queue
   Ring<Control> controls_;
   std::deque<Inspected> inspected_;
-  L2Cycle next_inspected_{};  ///< no more of them leaves before
+  L2Cycle next_inspected_{};  ///< cycle before which no further line leaves
 };
 
 }  // namespace lockstep

@@ -23,8 +23,8 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
   for (std::uint32_t i = 0; i < p.l2.total_banks(); ++i) banks_.emplace_back(p.l2, i, tenants);
 }
 
-/// Source: memory-interference.md, 3.3.2: a load past a write-back L2 must not miss what only the
-/// L2 knows.
+/// Source: memory-interference.md, 3.3.2: a load that bypasses a write-back L2 must not miss data
+/// that only the L2 has.
 bool PartitionBanks::policy_sends_past(const Transaction& t, L2Cycle now) {
   const MemoryOperation operation = t.request.operation;
   if (operation == MemoryOperation::atomic ||

@@ -1,7 +1,7 @@
-/// The L2 banks of a partition, the DRAM channels behind them, and the ways past them.
+/// L2 banks of a partition, the DRAM channels behind them, and the paths that bypass the banks.
 ///
-/// Requests go to a bank's queue or past the banks into the DRAM queue; what DRAM read comes back
-/// to a bank's fill queue, or is an answer at once.
+/// Requests go to a bank's queue, or bypass the banks into the DRAM queue.  Data from DRAM come
+/// back to a bank's fill queue, or leave as an answer at once.
 /// Source: memory-interference.md, section 1.2, steps 5 to 7, and 3.3.2 (past the L2).
 #pragma once
 
@@ -38,7 +38,8 @@ class PartitionBanks {
   /// Returns whether the policy sends every request through its bank.
   bool admits_all() const { return !policy_->has(CachePolicy::admits); }
   bool has_room(std::uint32_t bank) const { return banks_[bank].has_room(); }
-  /// Each is false if there is no place: in the bank's queue, or in the DRAM queue.
+  /// Enters a request.  Both functions return false without room: in the bank's queue, or in the
+  /// DRAM queue.
   bool push(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant, L2Cycle now) {
     L2Bank& b = banks_[bank];
     if (!b.has_room()) return false;
@@ -47,25 +48,25 @@ class PartitionBanks {
     return true;
   }
   bool push_past(std::uint32_t transaction, L2Cycle now);
-  /// Returns whether a load finds its sectors in a copy of a line of the other half of L2.
+  /// Returns whether a load finds its sectors in a copy of a line from the other half of L2.
   bool use_copy(const Transaction& t) {
     return banks_[t.bank].use_copy(context_, t.request, t.line);
   }
-  /// Keeps a copy of a line that the other half of L2 has asked for.
+  /// Keeps a copy of a line that was requested from the other half of L2.
   void keep_copy(const Transaction& transaction, L2Cycle now) {
     banks_[transaction.bank].keep_copy(context_, transaction, now);
   }
 
   /// Moves lines that DRAM has read to the fill queues.
   void take_returns(L2Cycle now);
-  /// Runs a cycle of the banks that are due, the first one rotating; returns whether a request
-  /// queue has a place now.
+  /// Runs a cycle of the banks that are due, beginning with another bank each time; returns whether
+  /// a request queue has a place now.
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
   /// Runs DRAM commands up to `last`, until a request leaves a channel.
   DramChannel::Step step_dram(Time last);
 
-  /// Returns a DramRoom for each direction in which a DRAM queue may take a request now.
+  /// Returns the bits of DramRoom for the directions in which a DRAM queue may take a request now.
   unsigned room() const {
     unsigned room = 0;
     if (dram_.may_have_room(false)) room |= read_room;
@@ -93,8 +94,8 @@ class PartitionBanks {
     banks_[bank].pop_answer(source, now);
     PartitionAgenda::wake(agenda_.banks, banks_[bank].due());
   }
-  /// Fetches the words that the fills on their way will touch, and those of answers that have not
-  /// left yet.
+  /// Prefetches the words that coming fills will touch, and those of answers that have not left
+  /// yet.
   void warm_returns(const PartitionBytes& bytes) const;
   void warm_answers(const PartitionBytes& bytes) const;
 
@@ -112,7 +113,7 @@ class PartitionBanks {
       archive(cycle, owner, sectors);
     }
   };
-  /// Owner of a DRAM request that came past the banks: its transaction, and this bit.
+  /// Owner of a DRAM request that bypassed the banks: its transaction with this bit.
   static constexpr std::uint32_t owner_past = 0x8000'0000;
   static constexpr std::size_t returns_ahead = 3;  ///< fills whose data are fetched in advance
 
@@ -136,7 +137,7 @@ class PartitionBanks {
   Ring<Return> returns_;
   Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
   bool returns_refused_ = false;  ///< data from DRAM wait for a place
-  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
+  std::uint8_t wanted_room_ = 0;  ///< bits of DramRoom for which banks wait
 };
 
 }  // namespace lockstep

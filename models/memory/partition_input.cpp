@@ -93,7 +93,7 @@ bool PartitionInput::route(std::uint32_t index, std::uint32_t target, L2Cycle no
   return true;
 }
 
-/// Notes that a request has got its place in a bank's queue or in the DRAM queue.
+/// Notes that a request has found a place in a bank's queue or in the DRAM queue.
 void PartitionInput::took(std::uint16_t tenant, L2Cycle arrival, L2Cycle now) {
   waits_.take(tenant, now.value(), now.value() + 1, statistics_.port_wait_behind);
   statistics_.tenant[tenant].port_cycles += static_cast<std::uint64_t>(now - arrival);

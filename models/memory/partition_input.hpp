@@ -1,8 +1,8 @@
-/// Where requests come in: a FIFO per sender, input registers, and the arbiter that moves requests
-/// to the bank queues or past the banks.
+/// Input of requests: a FIFO per sender, input registers, and the arbiter that moves requests to
+/// the bank queues or past the banks.
 ///
-/// Past the banks a request enters the DRAM queue, through a queue of its own (`l2.bypass_queue`)
-/// if there is one: else a full DRAM queue holds up what would hit, too.
+/// A bypassing request enters the DRAM queue, through a queue of its own (`l2.bypass_queue`) if
+/// there is one; without it a full DRAM queue also holds up requests that would hit.
 /// Source: memory-interference.md, sections 1.2, steps 1 to 4, and 3.3.2 (the demultiplexer in
 /// front of the bank arbiter, 004, section 4.3.2).
 #pragma once
@@ -37,21 +37,22 @@ class PartitionInput {
     sources_.warm_place(request);
   }
 
-  /// Arrivals reach the FIFOs of their senders.
+  /// Puts arrivals into the FIFOs of their senders.
   void receive(L2Cycle now);
-  /// Lets free input registers take requests and give them to the banks.
+  /// Lets free input registers take requests and pass them to the banks.
   void arbitrate(L2Cycle now);
   /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
   void pass(L2Cycle now);
-  /// Returns whether in this cycle requests past the banks go before those of the banks: in one
-  /// cycle of (number of banks + 1).
+  /// Returns whether bypassing requests go before those of the banks in this cycle: in one cycle of
+  /// (number of banks + 1).
   bool passes_first(L2Cycle now) const { return now.value() % (banks_.count() + 1) == 0; }
 
   /// A bank's queue has a place from the next cycle on.
   void place_made(L2Cycle now) {
     if (refused_) PartitionAgenda::wake(agenda_.input, now + 1);
   }
-  /// The DRAM queue may have room; a DramRoom each.
+  /// Notes that the DRAM queue may have room for requests of these kinds. `room`: a DramRoom for
+  /// each kind.
   void room_made(unsigned room, L2Cycle cycle) {
     if ((wanted_room_ & room) == 0) return;
     PartitionAgenda::wake(bypass_places_ > 0 ? agenda_.bypasses : agenda_.input, cycle);
@@ -74,8 +75,8 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
-  /// Puts a load that came alone, as most do, into the queue of its bank: it would pass the port in
-  /// this cycle.  Returns false, and does nothing, for any other request.
+  /// Puts a load that came alone, as most do, directly into the queue of its bank: it would pass
+  /// the port in this cycle.  For any other request the function returns false and does nothing.
   bool goes_through(std::uint32_t index, Transaction& transaction, L2Cycle now);
   /// Returns whether the request comes from the half of L2 that has neither the line's home nor a
   /// copy.
@@ -101,7 +102,7 @@ class PartitionInput {
   Ring<std::uint32_t> bypasses_;  ///< transactions between the port and the DRAM queue
   ServerWaits waits_;
   bool refused_ = false;          ///< a received request waits for a place
-  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits
+  std::uint8_t wanted_room_ = 0;  ///< bits of DramRoom for which a bypassing request waits
 };
 
 }  // namespace lockstep

@@ -17,28 +17,28 @@ namespace lockstep {
 
 /// Setup of a policy of one partition, or of one of its DRAM channels.
 struct PartitionPolicySetup {
-  PolicyChoice choice;          ///< its name and its own parameters
+  PolicyChoice choice;          ///< name and parameters of the policy
   MemoryParameters parameters;  ///< sizes of L2 and DRAM
   PartitionId partition;
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;
-  std::uint32_t channel = 0;  ///< of a dram_scheduler
+  std::uint32_t channel = 0;  ///< channel of a dram_scheduler
 
-  /// Returns random numbers that no other component, channel, policy or purpose of it draws.
+  /// Returns random numbers that are used by no other component, channel, policy or purpose.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose | channel << 16}; }
 };
 
-/// How the policies under one name are made: one for each partition.
+/// Factory of the policies under one name: one policy for each partition.
 template <class Policy>
 struct PartitionPolicyFactory {
   std::unique_ptr<Policy> (*make)(const PartitionPolicySetup&);
   MakeEpochController controller = nullptr;
   /// Schema of the policy's own counters, if it has any: a kind of statistics of the plug point.
   const StatisticsSchema& (*statistics)() = nullptr;
-  /// Returns why the policy cannot work with this memory, and what to do, or "".
+  /// Returns the reason why the policy cannot work with this memory, with advice, or "".
   std::string (*objection)(const MemoryParameters&) = nullptr;
-  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
+  SmSideFactory sm_side = {};  ///< part of the policy in every SM, if it has one
 };
 
 }  // namespace lockstep

@@ -51,7 +51,7 @@ struct PartitionStatistics {
                     "cycles from arrival at the port to a place in a bank's queue or the DRAM "
                     "queue, summed")
         .per_tenant("response_cycles", &S::tenant, &T::response_cycles, "cycles",
-                    "answers waited for the port to the network, summed")
+                    "time for which answers waited for the port to the network, summed")
         .per_tenant("queue_cycles", &S::tenant, &T::queue_cycles, "cycles",
                     "cycles from arrival at the port to the start of bank service, summed")
         .per_tenant("dram_reads", &S::tenant, &T::dram_reads, "columns", "read commands")
@@ -63,25 +63,27 @@ struct PartitionStatistics {
         .per_tenant("dram_queue_cycles", &S::tenant, &T::dram_queue_cycles, "cycles",
                     "DRAM cycles from arrival to the last column command, summed")
         .per_tenant_pair("port_wait_behind", &S::port_wait_behind, "cycles",
-                         "requests of the first tenant waited at the port while one of the second "
-                         "was the last to enter")
+                         "time for which requests of the first tenant waited at the port when a "
+                         "request of the second entered last")
         .per_tenant_pair("response_wait_behind", &S::response_wait_behind, "cycles",
-                         "answers to the first tenant waited for the port to the network, right "
-                         "behind one to the second")
+                         "time for which answers to the first tenant waited for the port to the "
+                         "network, right behind an answer to the second")
         .per_tenant_pair("l2_wait_behind", &S::l2_wait_behind, "cycles",
-                         "requests of the first tenant waited at an L2 bank while it was held by "
-                         "one of the second")
+                         "time for which requests of the first tenant waited at an L2 bank while a "
+                         "request of the second held the bank")
         .per_tenant_pair("dram_wait_behind", &S::dram_wait_behind, "cycles",
-                         "DRAM cycles requests of the first tenant waited while the channel served "
-                         "the second")
+                         "DRAM cycles for which requests of the first tenant waited while the "
+                         "channel served the second")
         .per_tenant_pair("evicted_by", &S::evicted_by, "lines",
                          "lines of the first tenant that left the L2 for a line of the second")
         .histogram("queue_latency", &S::queue_latency, "cycles",
                    "cycles from arrival at the port to the start of bank service")
         .histogram("dram_latency", &S::dram_latency, "cycles",
                    "DRAM cycles from arrival to the last column command")
-        .counters("bank_stalls", &S::bank_stalls, {"mshrs", "merges", "dram_queue", "responses"},
-                  "cycles", "the head of a bank's queue waited for this")
+        .counters(
+            "bank_stalls", &S::bank_stalls, {"mshrs", "merges", "dram_queue", "responses"},
+            "cycles",
+            "cycles in which the head of a bank's queue waited, by the thing that it waited for")
         .counter("activates", &S::activates, "commands", "rows opened")
         .counter("precharges", &S::precharges, "commands", "rows closed by command")
         .counter("data_bus_cycles", &S::data_bus_cycles, "cycles",

@@ -1,8 +1,8 @@
-/// Addresses and page numbers that know which memory they belong to.
+/// Addresses and page numbers, with types for the memory that they belong to.
 ///
 /// An address moves by bytes, a page or frame by pages; the difference of two is a plain count.
-/// Nothing converts to anything else unasked: `page_of` and `address_of` (vm/page_table_entry.hpp)
-/// go between an address and its page, and only a page table goes from a page to a frame.
+/// There are no implicit conversions: `page_of` and `address_of` (vm/page_table_entry.hpp) go
+/// between an address and its page, and only a page table goes from a page to a frame.
 /// Source: gpu-parameters.md, section 11 (page sizes).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// A location in a space named by Tag, counted from 0 in the units of that space.
+/// A location in the space named by Tag, counted from 0 in the units of that space.
 template <class Tag>
 class Location {
  public:

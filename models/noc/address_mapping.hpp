@@ -4,24 +4,25 @@
 
 namespace lockstep {
 
-/// Groups of `mapping: grouped`: how many, and how much memory each has.
+/// Groups of `mapping: grouped`: their number, and the memory of each.
 struct MemoryGroups {
   std::uint32_t count = 1;
   std::uint64_t bytes = 0;
 };
 
-/// Mapping of a physical address to its memory partition, and to a place in it.
+/// Mapping of a physical address to its memory partition, and to an offset in it.
 ///
-/// With `grouped`, memory is in equal parts and so are the partitions: a part lies, interleaved, in
-/// partitions that hold nothing else.  What stands behind all parts is spread over all partitions.
+/// With `grouped`, memory and partitions are divided into equal groups: each part of memory is
+/// interleaved over the partitions of its group.  Memory behind all parts is spread over all
+/// partitions.
 /// Source: 004, section 6.6 (Static); memory-interference.md, section 5.4 (AMB-44).
 class AddressMapping {
  public:
   enum class Kind : std::uint8_t {
     plain,    ///< 256-byte chunks, one after the other
-    hashed,   ///< the same, permuted by a hash of the higher bits
+    hashed,   ///< 256-byte chunks, permuted by a hash of the higher bits
     frame,    ///< a whole 4 KiB frame in one partition (Mosaic)
-    grouped,  ///< as hashed, in a group of partitions for each part of memory
+    grouped,  ///< hashed within a group of partitions for each part of memory
   };
   AddressMapping() = default;
   AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups = {});
@@ -63,11 +64,11 @@ class AddressMapping {
   }
 
   Interleaving all_;
-  // Of `grouped`.
-  Interleaving group_;  ///< within one
+  // Members of the mapping `grouped`.
+  Interleaving group_;  ///< interleaving within a group
   MemoryGroups groups_;
-  PhysicalAddress behind_;           ///< where the groups' memory ends
-  std::uint64_t offset_behind_ = 0;  ///< in each partition
+  PhysicalAddress behind_;           ///< end of the groups' memory
+  std::uint64_t offset_behind_ = 0;  ///< offset of the memory behind the groups, in each partition
 };
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
 /// Messages of the SMs of a GPC about thread block clusters, which all go through the GPC's hub
 /// (models/gpc/hub.hpp).
 ///
-/// The hub knows where the blocks of a cluster stand: an access names the block by its rank in the
-/// cluster, and the answer names the SM.  What one SM sends to another arrives in that order.
+/// The hub knows the SMs of a cluster's blocks: an access names the block by its rank in the
+/// cluster, and the answer names the SM.  Messages from one SM to another arrive in order.
 /// Source: modern-isa.md, section 5.8.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t most_cluster_blocks = 16;
 
 /// Place of a block of a grid among clusters.
 struct ClusterRank {
-  std::uint64_t cluster = 0;  ///< number in the grid, x fastest
+  std::uint64_t cluster = 0;  ///< number of the cluster in the grid, x fastest
   std::uint32_t rank = 0;
 };
 /// Returns the linear index of the block of that rank in a cluster.
@@ -44,11 +44,11 @@ constexpr ClusterRank place_in_cluster(const GridLaunch& launch, std::uint64_t b
 
 /// cluster_joins, cluster_arrives, cluster_released, cluster_ends, cluster_over.
 struct ClusterBlock {
-  std::uint64_t cluster = 0;  ///< number in the grid, x fastest
+  std::uint64_t cluster = 0;  ///< number of the cluster in the grid, x fastest
   std::uint32_t grid = 0;
-  std::uint16_t sm = 0;  ///< where the block stands
+  std::uint16_t sm = 0;  ///< SM of the block
   std::uint8_t rank = 0;
-  std::uint8_t size = 0;  ///< blocks of the cluster
+  std::uint8_t size = 0;  ///< number of blocks
   std::uint16_t tenant = 0;
   std::uint16_t places = 0;  ///< cluster_joins: blocks of the grid that an empty SM has room for
   std::array<std::uint16_t, 2> reserved{};
@@ -60,16 +60,17 @@ struct ClusterBlock {
 };
 static_assert(sizeof(ClusterBlock) == 24);
 
-/// Steps by which a cluster leaves its SMs whole: it stops, and when nothing of any of its blocks
-/// is in flight, all of them leave.
+/// Steps by which a cluster leaves its SMs as a whole: its blocks stop, and when nothing of any
+/// block is in flight, all of them leave.
 enum class ClusterMoveStep : std::uint8_t {
-  ask,    ///< SM -> hub: a more urgent grid wants the SM; `technique`: save or flush
-  stop,   ///< hub -> SM: the block is to issue nothing more
-  quiet,  ///< SM -> hub: nothing of it is in flight.  `technique`: what it can do where others
-          ///< cannot be flushed, or it cannot; drain: it must stay
-  go,     ///< hub -> SM: nothing of the cluster is in flight; the block leaves by `technique`
-  stay,   ///< hub -> SM: the cluster cannot leave; the block goes on
-  left,   ///< SM -> hub: the block has left
+  ask,   ///< SM -> hub: a more urgent grid wants the SM; `technique`: save or flush
+  stop,  ///< hub -> SM: the block must issue nothing more
+  /// SM -> hub: nothing of the block is in flight.  `technique`: what the block can do if it or
+  /// another block cannot be flushed; drain: it must stay.
+  quiet,
+  go,    ///< hub -> SM: nothing of the cluster is in flight; the block leaves by `technique`
+  stay,  ///< hub -> SM: the cluster cannot leave; the block goes on
+  left,  ///< SM -> hub: the block has left
 };
 
 /// cluster_moves.
@@ -77,7 +78,7 @@ struct ClusterMove {
   ClusterBlock block;
   ClusterMoveStep step = ClusterMoveStep::ask;
   Technique technique = Technique::drain;
-  std::uint8_t idempotent = 0;  ///< quiet: 1: it may be flushed
+  std::uint8_t idempotent = 0;  ///< quiet: 1: the block may be flushed
   std::array<std::uint8_t, 5> reserved{};
 };
 static_assert(sizeof(ClusterMove) == 32);
@@ -86,34 +87,33 @@ static_assert(sizeof(ClusterMove) == 32);
 enum class ClusterAccessKind : std::uint8_t {
   load,
   store,
-  atomic,   ///< also of mbarriers
-  deliver,  ///< bytes side by side, of a bulk copy; `bytes` transactions are completed then
+  atomic,   ///< atomic, on an mbarrier too
+  deliver,  ///< bytes of a bulk copy, side by side; completes `bytes` transactions
 };
 
 /// cluster_access.  Payload: for each lane, in order, the 32-bit place in the block's shared memory
 /// (an even number of words in all), and if the access `completes`, as many places of mbarriers;
-/// then for each lane `lane_bytes`: what it stores, or its AtomicWords.  A delivery: the place of
-/// the bytes, the place of the mbarrier, then the bytes.
+/// then for each lane `lane_bytes` bytes: the data that it stores, or its AtomicWords.  A delivery:
+/// the place of the bytes, the place of the mbarrier, then the bytes.
 struct ClusterAccess {
   std::uint64_t cluster = 0;
   std::uint32_t grid = 0;
-  std::uint32_t tag = 0;    ///< the asker's; comes back
-  std::uint16_t sm = 0;     ///< of the asker
-  std::uint8_t target = 0;  ///< rank
+  std::uint32_t tag = 0;    ///< tag of the requester; comes back
+  std::uint16_t sm = 0;     ///< SM of the requester
+  std::uint8_t target = 0;  ///< rank of the target block
   ClusterAccessKind kind = ClusterAccessKind::load;
   std::uint8_t lanes = 0;
   std::uint8_t lane_bytes = 0;
-  std::uint8_t returns = 0;    ///< 1: an atomic that returns its old values
-  std::uint8_t completes = 0;  ///< 1: each lane completes transactions, of the bytes that it writes
+  std::uint8_t returns = 0;    ///< 1: an atomic that returns old values
+  std::uint8_t completes = 0;  ///< 1: each lane completes as many transactions as it writes bytes
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
   isa::Type type = isa::Type::none;
   std::uint8_t elements = 1;
-  std::uint8_t flits = 1;   ///< of this message
-  std::uint32_t bytes = 0;  ///< a delivery: transactions that are completed behind it
+  std::uint8_t flits = 1;   ///< flits of this message
+  std::uint32_t bytes = 0;  ///< delivery: transactions completed behind the bytes
   std::uint16_t tenant = 0;
-  std::uint16_t mask =
-      0;  ///< a delivery: bit r: to the block of rank r; then `target` means nothing
-  std::uint8_t multicast = 0;  ///< 1: a delivery of what L2 has sent for all blocks of the mask
+  std::uint16_t mask = 0;      ///< delivery: bit r: to the block of rank r; `target` is unused then
+  std::uint8_t multicast = 0;  ///< 1: a delivery that L2 has sent once for all blocks of the mask
   std::array<std::uint8_t, 3> reserved{};
 
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
@@ -130,17 +130,18 @@ static_assert(sizeof(ClusterAccess) == 40);
 /// End of an access.
 enum class ClusterAnswerStatus : std::uint8_t {
   done,
-  block_has_ended,  ///< the hub says so
-  mistaken,  ///< of an mbarrier; payload: lane (32 bits) among those of the access, zero, and
-             ///< the word of the barrier
+  block_has_ended,  ///< the hub reports that the block has ended
+  /// Mistake on an mbarrier; payload: lane (32 bits) among those of the access, zero, and the word
+  /// of the barrier.
+  mistaken,
 };
 
-/// cluster_answer.  Payload: of each lane of a load its bytes; of an atomic that returns 8 bytes
-/// for each AtomicWord.
+/// cluster_answer.  Payload: for a load, the bytes of each lane; for an atomic that returns values,
+/// 8 bytes for each AtomicWord.
 struct ClusterAnswer {
   std::uint32_t tag = 0;
-  std::uint16_t sm = 0;     ///< where it goes
-  std::uint16_t delay = 0;  ///< cycles for which the access has waited for banks there
+  std::uint16_t sm = 0;     ///< SM that gets the answer
+  std::uint16_t delay = 0;  ///< cycles for which the access waited for shared memory banks
   ClusterAnswerStatus status = ClusterAnswerStatus::done;
   std::uint8_t flits = 1;
   std::uint16_t tenant = 0;

@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// Sending end of a way to or from the hub of a GPC: packets leave in order, each at an edge of the
-/// network's clock.
+/// Sending end of a link to or from the hub of a GPC: packets leave in order, each at an edge of
+/// the network's clock.
 class ClusterPort {
  public:
   ClusterPort() = default;
@@ -23,7 +23,7 @@ class ClusterPort {
     const std::uint32_t each = multicast ? multicast_half_cycles_ : flit_half_cycles_;
     return clock.edge(Cycles{port_.reserve(ready, flits * each)});
   }
-  /// Returns for how many whole cycles so many flits take the port.
+  /// Returns the number of whole cycles for which `flits` flits occupy the port.
   std::uint32_t cycles(std::uint32_t flits) const {
     return (flits * flit_half_cycles_ + half_cycles - 1) / half_cycles;
   }
@@ -34,7 +34,7 @@ class ClusterPort {
   }
 
  private:
-  static constexpr std::uint32_t half_cycles = 2;  ///< of a cycle
+  static constexpr std::uint32_t half_cycles = 2;  ///< half cycles in a cycle
 
   SendPort port_{half_cycles};
   std::uint32_t flit_half_cycles_ = 1, multicast_half_cycles_ = 1;

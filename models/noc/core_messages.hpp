@@ -1,7 +1,8 @@
 /// Messages between CPU cores and the host.
 ///
-/// A core starts its tenant's program by itself, and tells the host once when that has executed
-/// what it is measured by; the host stops all cores when every tenant has been measured.
+/// A core starts its tenant's program by itself, and tells the host once when the program has
+/// executed its measured instructions; the host stops all cores when every tenant has been
+/// measured.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,17 @@ namespace lockstep {
 
 /// core_measured.
 struct CoreMeasured {
-  Time at;                         ///< when the last of them retired
-  std::uint64_t instructions = 0;  ///< retired
+  Time at;                         ///< time at which the last measured instruction retired
+  std::uint64_t instructions = 0;  ///< retired instructions
   std::uint64_t compared = 0;      ///< lines that were read and compared (`--check`)
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
 };
 static_assert(sizeof(CoreMeasured) == 32);
 
-/// core_mistaken; sent for the first such line.
+/// Message core_mistaken, sent for the first line with unexpected content.
 struct CoreMistaken {
-  std::uint64_t offset = 0;  ///< of the line in the tenant's memory
+  std::uint64_t offset = 0;  ///< offset of the line in the tenant's memory
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
 };

@@ -1,8 +1,8 @@
-/// Counts of a grid, by all components that count it.
+/// Counts of a grid in all components that count it.
 ///
-/// SMs know whose warp and whose access it is: what they count is the grid's own, to the last one,
-/// whoever else runs.  GMMU, partitions and host know tenants: theirs is what the tenant's counters
-/// grew by while the grid ran, so that grids of a tenant that overlap both have it.
+/// SMs know the grid of each warp and access: their counts are exactly those of the grid.  GMMU,
+/// partitions and host know only tenants: they report the growth of the tenant's counters while the
+/// grid ran, which overlapping grids of a tenant both get.
 #pragma once
 
 #include <algorithm>
@@ -21,17 +21,17 @@ namespace lockstep {
 struct GridCounts {
   static constexpr std::size_t stall_causes = 20;
 
-  // Of SMs; first the counts of nearly every cycle.
+  // Counts of SMs; first the counts of nearly every cycle.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
   std::array<std::uint64_t, stall_causes> stalls{};
   std::uint64_t l1_hits = 0, l1_misses = 0, l1_merges = 0;
   std::uint64_t l1_tlb_hits = 0, l1_tlb_misses = 0, l1_tlb_merges = 0;
   std::uint64_t active_cycles = 0, warp_cycles = 0;
-  // Of the GMMU, partitions and the host.
+  // Counts of the GMMU, partitions and the host.
   std::uint64_t l2_tlb_hits = 0, l2_tlb_misses = 0;
   std::uint64_t l2_hits = 0, l2_misses = 0, dram_reads = 0, dram_writes = 0;
   std::uint64_t bytes_to_host = 0, bytes_to_gpu = 0, far_faults = 0;
-  // Of SMs, counts that few programs have.
+  // Counts of SMs that few programs have.
   std::array<std::uint64_t, isa::matrix_types> matrix_instructions{};
   std::uint64_t tensor_cycles = 0, matrix_wavefronts = 0, async_copy_bytes = 0;
   std::uint64_t bulk_copies = 0, bulk_lines = 0, bulk_bytes = 0;
@@ -40,7 +40,7 @@ struct GridCounts {
   // Of hubs.
   std::uint64_t cluster_cycles = 0, cluster_place_cycles = 0;
 
-  /// All of them, in this order.
+  /// Returns all counts as words, in this order.
   std::span<std::uint64_t> words() {
     return {&issue_slots, sizeof(GridCounts) / sizeof(std::uint64_t)};
   }
@@ -64,7 +64,7 @@ struct GridCounts {
   }
 };
 
-/// Counts of a grid by a component since it was last asked.
+/// Counts of a grid in a component since they were last taken.
 struct GridContribution {
   std::uint64_t grid = 0;
   GridCounts counts;

@@ -10,7 +10,8 @@
 
 namespace lockstep {
 
-/// Growth of a tenant's counters while each of its grids runs, where only tenants are known.
+/// Growth of a tenant's counters while each of its grids runs, for components that know only
+/// tenants.
 class GridIntervals {
  public:
   /// `counts`: present values of the tenant's counters.
@@ -25,7 +26,7 @@ class GridIntervals {
       return;
     }
   }
-  /// Takes counts as GridCounter does; `counts_of(tenant)` are the counters of a tenant.
+  /// Takes counts as GridCounter does; `counts_of(tenant)`: counters of a tenant.
   template <class CountsOf>
   void take(const CountsOf& counts_of, std::vector<GridContribution>& taken) {
     for (const GridContribution& grown : std::exchange(ended_, {})) taken.push_back(grown);
@@ -45,7 +46,7 @@ class GridIntervals {
  private:
   struct Interval {
     GridMark mark;
-    GridCounts since;  ///< values of the counters at its begin, or when they were last taken
+    GridCounts since;  ///< values of the counters at the begin, or when last taken
 
     template <class Archive>
     void serialize(Archive& archive) {

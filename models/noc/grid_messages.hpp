@@ -1,8 +1,8 @@
 /// Messages of host, dispatcher and SMs about grids and thread blocks.
 ///
-/// The host launches a grid at the dispatcher, which starts it on SMs and hands out its blocks;
-/// SMs tell of blocks that are done, the dispatcher of grids.  All three rooms speak these, so they
-/// stand below them.
+/// The host launches a grid at the dispatcher, which starts it on SMs and hands out its blocks; SMs
+/// report finished blocks, and the dispatcher reports finished grids.  All three rooms use these
+/// messages, so this file is below them.
 /// Source: architecture.md, section 8, rules 5 and 11 (when a block is done; parameters travel with
 /// the first block of a grid).
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace lockstep {
 
-/// A buffer of a tenant, or a .global variable of its module that is none.
+/// A buffer of a tenant, or a .global variable of its module without a declared buffer.
 struct BufferBound {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t buffer = 0;  ///< BufferId
+  std::uint32_t buffer = 0;  ///< number of the buffer (BufferId)
   std::uint32_t reserved = 0;
 
   template <class Archive>
@@ -33,7 +33,7 @@ static_assert(sizeof(BufferBound) == 24);
 /// parameters, then `globals` 64-bit addresses of the module's .global variables, then `bounds`
 /// BufferBounds sorted by address (none: accesses are not held against them).
 struct GridLaunch {
-  std::uint32_t grid = 0;  ///< unique in the run, in launch order at the host
+  std::uint32_t grid = 0;  ///< number in the run, in launch order at the host
   std::uint16_t tenant = 0;
   std::uint16_t module = 0;  ///< index in the scenario's modules
   std::uint16_t kernel = 0;
@@ -44,19 +44,20 @@ struct GridLaunch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t parameter_bytes = 0;
   std::uint16_t globals = 0;
-  std::uint16_t queued = 0;     ///< 1: it stood behind the grid before it in its stream
-  std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
-  /// isa::PointerOrigins through which the kernel overwrites what it reads.
+  std::uint16_t queued = 0;  ///< 1: the grid stood behind the one before in its stream
+  /// Registers of a thread for occupancy; 0: as many as the program has.
+  std::uint32_t registers = 0;
+  /// isa::PointerOrigins through which the kernel overwrites data that it reads.
   std::uint64_t overwritten = 0;
-  /// Members of `overwritten` through which others see each store.
+  /// Members of `overwritten` through which other parties see each store.
   std::uint64_t pinned = 0;
   std::uint32_t bounds = 0;
-  /// 1 + the grid before it in its stream, beside which it may begin; 0: it depends on none that
-  /// has not ended.
+  /// 1 + the grid before in its stream, beside which the grid may begin; 0: it depends on no grid
+  /// that has not ended.
   std::uint32_t primary = 0;
-  std::array<std::uint8_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; one: there are none
-  std::uint8_t explicit_cluster = 0;             ///< 1: the launch or the kernel names a size
-  std::uint32_t number_on_gpu = 0;               ///< counts the launches of its GPU, from 0 on
+  std::array<std::uint8_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; 1, 1, 1: no clusters
+  std::uint8_t explicit_cluster = 0;  ///< 1: the launch or the kernel names a cluster size
+  std::uint32_t number_on_gpu = 0;    ///< number among the launches on its GPU, from 0 on
 
   std::uint32_t cluster_blocks() const {
     return std::uint32_t{cluster[0]} * cluster[1] * cluster[2];
@@ -80,21 +81,23 @@ inline constexpr std::uint8_t registers = 1, shared = 2;
 
 /// Ways to remove a thread block that makes room for a more urgent grid.
 enum class Technique : std::uint8_t {
-  drain,  ///< it runs to its end
-  save,   ///< it stops, and its context goes to memory
-  flush,  ///< it is dropped, to run again from its start; one that cannot be is saved, or drains
+  drain,  ///< the block runs to its end
+  save,   ///< the block stops, and its context goes to memory
+  /// The block is dropped and runs again from its start; a block that cannot be flushed is saved,
+  /// or drains.
+  flush,
 };
 
 /// stop_grid.  Payload: BlockCommands for some of the grid's blocks.
 struct GridStop {
   std::uint32_t grid = 0;
-  Technique others = Technique::drain;  ///< of blocks without a command
+  Technique others = Technique::drain;  ///< technique for blocks without a command
   std::array<std::uint8_t, 3> reserved{};
 };
 struct BlockCommand {
   std::uint64_t block = 0;
   Technique technique = Technique::drain;
-  std::uint8_t keeps = 0;  ///< InPlace bits
+  std::uint8_t keeps = 0;  ///< bits of InPlace
   std::array<std::uint8_t, 6> reserved{};
 
   template <class Archive>
@@ -113,8 +116,8 @@ struct GridReference {
 
 /// start_block, block_restored, block_settled, block_returned, block_lets_go.  Where places matter
 /// (SmPlaces) the first two have a BlockPosition as payload; a start_block without one names a
-/// block that waits at the SM for the first place that gets free, which the SM tells by a
-/// start_block of its own.
+/// block that waits at the SM for the first free place, which the SM reports by a start_block of
+/// its own.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -159,7 +162,7 @@ struct InstructionCount {
 /// Work of a block so far, while a preemption asks for that (SmSetup::follows_blocks).
 struct BlockWork {
   InstructionCount executed;
-  std::uint64_t cycles = 0;  ///< of the SM, on chip
+  std::uint64_t cycles = 0;  ///< cycles of the SM with the block on chip
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -170,18 +173,19 @@ struct BlockWork {
 /// block_done, block_flushed.
 struct BlockDone {
   BlockReference block;
-  InstructionCount executed;        ///< for the grid on this SM since its last block was done there
-  BlockWork work;                   ///< of the block; flushed: in vain
-  std::uint32_t leaves_stores = 0;  ///< 1: from now on, the grid waits for stores of this SM
+  /// Instructions of the grid on this SM since its last block was done there.
+  InstructionCount executed;
+  BlockWork work;                   ///< work of the block; lost if it was flushed
+  std::uint32_t leaves_stores = 0;  ///< 1: from now on the grid waits for stores of this SM
   std::uint32_t had_let_go = 0;     ///< 1: block_lets_go was sent for the block
 };
 static_assert(sizeof(BlockDone) == 64);
 
 /// Parts of a context, beside control state.
 struct ContextParts {
-  std::uint32_t register_bytes = 0;  ///< the first of it
-  std::uint32_t shared_bytes = 0;    ///< that follow
-  std::uint32_t compressed = 0;      ///< registers that pass the compressor
+  std::uint32_t register_bytes = 0;  ///< bytes of registers, first in the context
+  std::uint32_t shared_bytes = 0;    ///< bytes of shared memory, which follow
+  std::uint32_t compressed = 0;      ///< number of registers that pass the compressor
   /// Registers and shared memory as far as the block is said to have them at most: a launch may
   /// state fewer registers than the program uses.
   std::uint32_t stated_bytes = 0;
@@ -195,31 +199,32 @@ struct ContextParts {
 /// block_saved.
 struct BlockSaved {
   BlockReference block;
-  std::uint64_t bytes = 0;  ///< of its context
+  std::uint64_t bytes = 0;  ///< bytes of the context
   ContextParts parts;
-  Time stopped;            ///< when nothing of the block was in flight any more
-  std::uint8_t keeps = 0;  ///< InPlace bits
+  Time stopped;            ///< time from which nothing of the block was in flight
+  std::uint8_t keeps = 0;  ///< bits of InPlace
   std::array<std::uint8_t, 7> reserved{};
 };
 static_assert(sizeof(BlockSaved) == 56);
 
-/// block_given.  Payload: `homes` LocalHomes, where the local memory of its warps stands; then its
+/// block_given.  Payload: `homes` LocalHomes, the places of its warps' local memory; then its
 /// context, if that does not go through memory.
 struct BlockGiven {
-  BlockReference block;     ///< `sm` is the SM that gives it
-  std::uint32_t place = 0;  ///< of its context, among those of all SMs
-  std::uint8_t given = 0;   ///< 1: a block is given; 0: no block of the grid can be
+  BlockReference block;     ///< the block; `sm`: the SM that gives it
+  std::uint32_t place = 0;  ///< number of the context's place among those of all SMs
+  std::uint8_t given = 0;   ///< 1: a block is given; 0: the SM can give none of the grid
   std::uint8_t idempotent = 0;
-  std::uint8_t has_position = 0;  ///< 1: it returns to `at`
+  std::uint8_t has_position = 0;  ///< 1: the block returns to `at`
   std::uint8_t reserved = 0;
   std::uint32_t homes = 0;
-  std::uint32_t ended_by = 0;  ///< BlockProgress::ended_by
-  std::uint64_t bytes = 0;     ///< of its context
+  std::uint32_t ended_by = 0;  ///< value of BlockProgress::ended_by
+  std::uint64_t bytes = 0;     ///< bytes of the context
   ContextParts parts;
-  BlockWork work;             ///< work done so far
-  InstructionCount executed;  ///< for the grid on that SM since its last block was done there
-  Time started;               ///< for /thread_blocks
-  BlockPosition at;           ///< of a block of a cluster, where the dispatcher has kept a place
+  BlockWork work;  ///< work of the block so far
+  /// Instructions of the grid on that SM since its last block was done there.
+  InstructionCount executed;
+  Time started;      ///< start of the block, for /thread_blocks
+  BlockPosition at;  ///< position kept by the dispatcher for a block of a cluster
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -231,19 +236,19 @@ static_assert(sizeof(BlockGiven) == 112);
 
 /// context_free; homes_free: `place` means nothing.  Payload of that: LocalHomes.
 struct ContextPlace {
-  std::uint32_t sm = 0;  ///< whose
+  std::uint32_t sm = 0;  ///< SM that owns the place
   std::uint32_t place = 0;
 };
 
-/// status: GridReference; payload: one for each of the grid's blocks in the SM.
+/// status: GridReference; payload: one BlockStatus for each of the grid's blocks in the SM.
 struct BlockStatus {
   std::uint64_t block = 0;
   BlockWork work;
-  std::uint8_t idempotent = 0;  ///< 1: it may be flushed
-  std::uint8_t faulted = 0;     ///< 1: it waits for a page
+  std::uint8_t idempotent = 0;  ///< 1: the block may be flushed
+  std::uint8_t faulted = 0;     ///< 1: the block waits for a page
   std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t ended_by = 0;  ///< PTX line of the instruction that ended its idempotence; 0: not
-                               ///< known
+  /// PTX line of the instruction that ended the block's idempotence; 0: unknown.
+  std::uint32_t ended_by = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -252,7 +257,7 @@ struct BlockStatus {
 };
 static_assert(sizeof(BlockStatus) == 40);
 
-/// grid_done.
+/// Message grid_done.
 struct GridDone {
   std::uint32_t grid = 0;
   std::uint32_t reserved = 0;
@@ -277,7 +282,7 @@ static_assert(sizeof(GridMark) == 8);
 struct TenantProgress {
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
-  InstructionCount executed;  ///< in blocks that are done
+  InstructionCount executed;  ///< instructions in blocks that are done
 };
 static_assert(sizeof(TenantProgress) == 24);
 

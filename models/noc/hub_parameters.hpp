@@ -33,7 +33,7 @@ struct HubParameters {
             "bytes a cycle, with which L2 answers an SM (no publication has it)",
             "half cycles");
   }
-  /// Returns the flits of a packet with so many bytes of data.
+  /// Returns the flits of a packet with this number of bytes of data.
   std::uint32_t flits(std::uint64_t data_bytes) const {
     return data_bytes <= flit_bytes
                ? 1

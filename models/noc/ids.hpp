@@ -1,6 +1,6 @@
-/// The numbers by which the parts of the machine know each other.  A number says what it counts, so
-/// that a warp slot cannot be passed where an SM is wanted.  Messages and records that stand in
-/// large arrays may keep plain integers; functions between classes take these.
+/// Numbers of the parts of the machine.  The type of a number says what it counts, so that a warp
+/// slot cannot be passed where an SM is wanted.  Messages and records in large arrays may keep
+/// plain integers; functions between classes take these types.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 namespace lockstep {
 namespace {
 
-/// Primitive polynomials over GF(2) of degree 1 to 10, without their leading term; degrees 4, 5 and
-/// 6 are those of gpu-parameters.md, section 1 "IPOLY".
+/// Primitive polynomials over GF(2) of degree 1 to 10, without their leading term; those of degrees
+/// 4, 5 and 6 are in gpu-parameters.md, section 1 "IPOLY".
 constexpr std::array<std::uint32_t, 11> tails = {0,    0b1,  0b11,    0b11,    0b11,  0b101,
                                                  0b11, 0b11, 0b11101, 0b10001, 0b1001};
 

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Memory in chunks, one after the other in different partitions; a hash of the higher address bits
-/// may permute the partitions so that strides do not collide.
+/// Memory in chunks, which go to different partitions one after the other; a hash of the higher
+/// address bits may permute the partitions so that strides do not collide.
 /// Source: gpu-parameters.md, section 1 "Address mapping" and "IPOLY" (Rau, ISCA 1991).
 class Interleaving {
  public:
@@ -54,7 +54,8 @@ class Interleaving {
   }
 
  private:
-  /// Shares of an upper address's lower three bytes, for each value of the byte.
+  /// For each of the lower three bytes of an upper address and each value of the byte: its share of
+  /// the hash.
   using ByteTables = std::array<std::array<std::uint16_t, 256>, 3>;
 
   static const ByteTables& tables_of(std::uint32_t shift);
@@ -89,9 +90,10 @@ class Interleaving {
   bool power_of_two_ = true;
   std::uint32_t partitions_ = 1;
   std::uint32_t chunk_shift_ = 8;
-  std::uint32_t shift_ = 0;  ///< log2(partitions)
+  std::uint32_t shift_ = 0;  ///< log2 of the number of partitions
   std::array<std::uint64_t, 10> masks_{};
-  const ByteTables* tables_ = nullptr;  ///< shared by all that have as many partitions
+  /// Tables shared by all interleavings with as many partitions.
+  const ByteTables* tables_ = nullptr;
 };
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
 /// Priority of a line in the L2's replacement, in the two upper bits of a request's marks (see
-/// RequestMark for the others).
+/// RequestMark for the other bits).
 #pragma once
 
 #include "models/isa/l2_hint.hpp"

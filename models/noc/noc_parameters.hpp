@@ -32,15 +32,14 @@ struct NocParameters {
                range(1_cycles, 10000_cycles), "latency from an SM to a partition")
         .field("response_latency", &NocParameters::response_latency, 20_cycles,
                range(1_cycles, 10000_cycles), "latency from a partition to an SM")
-        .field(
-            "mapping", &NocParameters::mapping, AddressMapping::Kind::hashed,
-            choice({"plain", "hashed", "frame", "grouped"}),
-            "how physical addresses spread over partitions; grouped: each tenant has its own, as "
-            "many as the others (004, section 6.6: Static)")
+        .field("mapping", &NocParameters::mapping, AddressMapping::Kind::hashed,
+               choice({"plain", "hashed", "frame", "grouped"}),
+               "how physical addresses spread over partitions; grouped: each tenant has partitions "
+               "of its own, the same number for all tenants (004, section 6.6: Static)")
         .field("flit_bytes", &NocParameters::flit_bytes, 40, range(1, 1024),
                "bytes that a port moves in a cycle", "bytes")
         .field("control_bytes", &NocParameters::control_bytes, 8, range(0, 1024),
-               "bytes of a packet beside its data", "bytes")
+               "bytes of a packet in addition to its data", "bytes")
         .field("credits", &NocParameters::credits, 8, range(1, 4096),
                "unanswered requests of an SM at one partition: places in its receiving port",
                "requests")
@@ -52,7 +51,7 @@ struct NocParameters {
                "network between the SMs of a GPC, for thread block clusters");
   }
 
-  /// Flits of a packet with so many bytes of data.
+  /// Returns the flits of a packet with this number of bytes of data.
   std::uint32_t flits(std::uint32_t data_bytes) const {
     return (control_bytes + data_bytes + flit_bytes - 1) / flit_bytes;
   }

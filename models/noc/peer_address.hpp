@@ -7,8 +7,8 @@ namespace lockstep {
 /// Addresses of memory of other GPUs, as entries of page tables and requests of SMs carry them: the
 /// highest bit, the number of the GPU, the physical address there.
 ///
-/// Entries of host memory (remote_memory.hpp) leave the highest bit alone: a scenario has 256
-/// tenants.
+/// Entries of host memory (remote_memory.hpp) do not use the highest bit: a scenario has at most
+/// 256 tenants.
 inline constexpr std::uint64_t peer_bit = std::uint64_t{1} << 63;
 inline constexpr unsigned peer_gpu_shift = 48;
 

@@ -41,8 +41,8 @@ class SendPort {
   std::int64_t next_ = 0;  ///< first free flit slot, counted from time 0
 };
 
-/// The receiving end: a FIFO per sender in front of `ports` input registers.  The registers serve
-/// the senders round-robin: up to `burst` of the oldest packets of one sender, then the next one.
+/// Receiving end: a FIFO per sender in front of `ports` input registers.  The registers serve the
+/// senders round-robin: up to `burst` of the oldest packets of one sender, then the next one.
 class ReceivePort {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -51,8 +51,8 @@ class ReceivePort {
   ReceivePort(std::uint32_t senders, std::uint32_t ports, std::uint32_t burst = 1)
       : burst_(burst), fifos_(senders), waiting_((senders + 63) / 64), registers_(ports) {}
 
-  /// `packet` is a small dense number that the caller can look up; a register needs `flits` cycles
-  /// to receive it; `target` is the caller's own.
+  /// Notes the arrival of `packet`, a small dense number that the caller can look up.  A register
+  /// receives it in `flits` cycles; `target` is a value of the caller.
   void arrive(std::uint32_t sender, std::uint32_t packet, std::uint32_t flits,
               std::uint32_t target) {
     if (packet >= packets_.size()) packets_.resize(packet + 1);
@@ -75,7 +75,7 @@ class ReceivePort {
   }
 
   struct Progress {
-    std::int64_t next;     ///< next cycle with something to do, if nothing changes
+    std::int64_t next;     ///< next cycle with something to do, as things stand
     bool blocked = false;  ///< a received packet was not accepted
   };
   /// Runs a cycle. Free registers take packets. Complete packets are offered to `accept(packet,
@@ -113,9 +113,9 @@ class ReceivePort {
   }
 
   bool empty() const { return waiting_senders_ == 0 && taken_ == 0; }
-  /// Takes a packet of one flit that comes alone to the empty port and is accepted in the same
-  /// cycle, as arrive() and step() would.  Returns false, and changes nothing, if no register is
-  /// free.
+  /// Takes a packet of one flit that comes alone to the empty port, if it is accepted in the same
+  /// cycle; the effect is that of arrive() and step().  Returns false, and changes nothing, if no
+  /// register is free.
   bool pass(std::uint32_t sender, std::int64_t cycle) {
     const auto ports = static_cast<std::uint32_t>(registers_.size());
     std::uint32_t i = first_register(cycle);
@@ -142,7 +142,7 @@ class ReceivePort {
     }
   };
   struct Packet {
-    std::uint32_t next = none;  ///< behind it in its FIFO
+    std::uint32_t next = none;  ///< packet behind this one in its FIFO
     std::uint32_t flits = 0, target = 0;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -151,8 +151,8 @@ class ReceivePort {
   };
   struct Register {
     std::uint32_t packet = none;
-    std::int64_t ready = 0;  ///< cycle of its last flit
-    std::int64_t free = 0;   ///< first cycle in which it can take the next packet
+    std::int64_t ready = 0;  ///< cycle of the packet's last flit
+    std::int64_t free = 0;   ///< first cycle in which the register can take the next packet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(packet, ready, free);
@@ -165,7 +165,7 @@ class ReceivePort {
     return static_cast<std::uint32_t>(cycle % ports);
   }
 
-  /// A register has taken a packet of the sender: chooses whose turn is next.
+  /// Chooses the next sender, after a register has taken a packet of `sender`.
   void took(std::uint32_t sender) {
     taken_in_turn_ = sender == turn_ ? taken_in_turn_ + 1 : 1;
     turn_ = sender;
@@ -193,7 +193,7 @@ class ReceivePort {
     return packet;
   }
 
-  /// Returns the first waiting sender at or after turn_, cyclically; there is one.
+  /// Returns the first waiting sender at or after turn_, cyclically.  Precondition: there is one.
   std::uint32_t next_sender() const {
     std::uint32_t word = turn_ / 64;
     std::uint64_t bits = waiting_[word] & (~std::uint64_t{0} << (turn_ % 64));
@@ -206,13 +206,13 @@ class ReceivePort {
 
   std::uint32_t burst_ = 1;
   std::vector<Fifo> fifos_;
-  std::vector<std::uint64_t> waiting_;  ///< senders whose FIFO holds something
+  std::vector<std::uint64_t> waiting_;  ///< senders with packets in their FIFO, a bit each
   std::vector<Register> registers_;
   std::vector<Packet> packets_;
   std::uint32_t waiting_senders_ = 0;
-  std::uint32_t taken_ = 0;  ///< registers that hold a packet
+  std::uint32_t taken_ = 0;  ///< number of registers that hold a packet
   std::uint32_t turn_ = 0;
-  std::uint32_t taken_in_turn_ = 0;  ///< packets of the sender in turn, one after the other
+  std::uint32_t taken_in_turn_ = 0;  ///< packets taken in a row from the sender in turn
 };
 
 }  // namespace lockstep

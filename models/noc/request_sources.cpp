@@ -30,7 +30,8 @@ std::string RequestSources::unanswered() const {
   std::string text;
   for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
     const Group& group = groups_[kind];
-    if (number_of(group.order) != kind) continue;  // counted with the sender beside
+    // The group is counted with the kind whose order it shares.
+    if (number_of(group.order) != kind) continue;
     for (std::uint32_t i = 0; i < group.count; ++i) {
       const std::uint32_t count = unanswered_[group.first + i];
       if (count == 0) continue;

@@ -1,8 +1,8 @@
-/// Senders of requests to a receiving port, and the ways of their answers.
+/// Senders of requests to a receiving port, and the links for their answers.
 ///
 /// The builder of the machine adds the senders kind by kind: SMs, the GMMU's page walkers, the
 /// host, or any other.  A request names its sender by kind and by number within the kind; the port
-/// knows each by a dense place.  What a sender has not been answered yet are its credits. Source:
+/// uses a dense place for each.  Unanswered requests of a sender take its credits. Source:
 /// architecture.md, section 8, "Back-pressure" (a FIFO per sender, whose entries are its credits,
 /// returned with the answer).
 #pragma once
@@ -22,15 +22,15 @@ namespace lockstep {
 
 class RequestSources {
  public:
-  /// Senders that limit themselves by other means.
+  /// Credits of senders that limit themselves by other means.
   static constexpr std::uint32_t unlimited = 0;
 
-  /// Senders 0, 1, ... of a kind.  `to_them` are the links to them, neighbours in the graph;
-  /// `credits` is how many requests each may have unanswered.
+  /// Adds senders 0, 1, ... of a kind.  `to_them`: links to them, neighbours in the graph;
+  /// `credits`: requests that each may have unanswered.
   void add(SourceKind kind, std::string name, std::span<const Link> to_them, std::uint32_t credits);
 
-  /// The only sender of a kind that stands for one of another kind, which has been added: their
-  /// requests share a place, and answers to them do not overtake each other.
+  /// Adds a kind with a single sender that shares the place of a sender of another, earlier kind;
+  /// answers to the two do not overtake each other.
   void add_beside(SourceKind kind, std::string name, SourceKind other, const Link& to_it);
 
   std::uint32_t count_of(SourceKind kind) const { return groups_[number_of(kind)].count; }
@@ -49,11 +49,11 @@ class RequestSources {
     LOCKSTEP_CHECK(count <= group.credits, "a sender used more credits than it has");
   }
 
-  /// How an answer goes back.
+  /// Gives the sender of an arrived() request its credit back, because its answer leaves.
   struct Way {
-    Link& link;           ///< good until the next call
-    Time departure;       ///< none of a kind overtakes another
-    std::uint32_t place;  ///< of the sender
+    Link& link;           ///< link; valid until the next call
+    Time departure;       ///< time at which the answer leaves; answers of a kind keep their order
+    std::uint32_t place;  ///< place of the sender
   };
   /// Returns link and departure time of an answer that is ready at `at`.
   Way way_to(SourceKind kind, std::uint32_t number, Time at) {
@@ -77,7 +77,7 @@ class RequestSources {
   struct Group {
     std::string name;
     std::uint32_t first = 0, count = 0, credits = 0;
-    SourceKind order{};  ///< the kind whose departures and this one's are in one order
+    SourceKind order{};  ///< kind whose departures share one order with these
     Trunk links;
     Time last_departure;
 
@@ -90,7 +90,7 @@ class RequestSources {
   static constexpr std::size_t number_of(SourceKind kind) { return static_cast<std::size_t>(kind); }
 
   std::array<Group, most_source_kinds> groups_;
-  std::vector<std::uint32_t> unanswered_;  ///< by place
+  std::vector<std::uint32_t> unanswered_;  ///< unanswered requests of each sender
 };
 
 }  // namespace lockstep

@@ -14,8 +14,8 @@ inline std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
   return static_cast<std::uint8_t>((2u << last) - (1u << first));
 }
 
-/// Fills the payload of a store of [begin, end) of a line: a mask for each sector that it touches,
-/// then their bytes.
+/// Fills the payload of a store of [begin, end) of a line: a mask for each touched sector, then the
+/// sectors' bytes.
 inline void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end,
                        const std::byte* data) {
   const std::uint64_t first = begin / sector_bytes * sector_bytes;

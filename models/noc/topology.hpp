@@ -1,8 +1,8 @@
-/// SMs that stand together, and SMs and partitions that stand near each other.
+/// Clusters of SMs, and distances between SMs and partitions.
 ///
-/// SMs are in clusters (NVIDIA: GPCs) of neighbouring numbers, as equal as they can be, or as large
-/// as a list says.  Two neighbours of a cluster, from its first SM on, are a pair (NVIDIA: a TPC).
-/// SMs and partitions are in two halves: the first half of the SMs stands at the first half of the
+/// SMs with neighbouring numbers form clusters (NVIDIA: GPCs), as equal as possible or with sizes
+/// from a list.  Two neighbours of a cluster, from its first SM on, are a pair (NVIDIA: a TPC). SMs
+/// and partitions are in two halves: the first half of the SMs is near the first half of the
 /// partitions.
 /// Source: own choice, of which numbers stand together; the halves: l2_halves.hpp; the pairs:
 /// modern-isa.md, section 4.2.
@@ -45,7 +45,7 @@ class Topology {
     const auto next = std::upper_bound(first_.begin(), first_.end(), std::uint32_t{sm.value()});
     return static_cast<std::uint32_t>(next - first_.begin() - 1);
   }
-  /// Returns the first SM of a cluster; the one of `cluster + 1` is the end of its SMs.
+  /// Returns the first SM of a cluster; that of `cluster + 1` is the end.
   SmId first_sm(std::uint32_t cluster) const {
     return SmId{static_cast<std::uint16_t>(first_[cluster])};
   }
@@ -55,7 +55,7 @@ class Topology {
 
  private:
   std::uint32_t sms_ = 1, partitions_ = 1;
-  std::vector<std::uint32_t> first_;  ///< SM of each cluster, and their end
+  std::vector<std::uint32_t> first_;  ///< first SM of each cluster, with an end entry
 };
 
 }  // namespace lockstep

@@ -8,14 +8,14 @@
 
 namespace lockstep {
 
-/// Interference attribution at one queue: for how many cycles requests of each tenant waited, and
-/// behind whom.
+/// Interference at one queue: the cycles for which requests of each tenant waited, and the tenants
+/// that they waited for.
 ///
-/// Every request in the queue waits while the server is taken; charge() books what all of them
-/// waited since the last call on the tenant that held the server.  Cost per call is the number of
-/// tenants, not of requests: the sum of (now - entered) needs only a count and a sum.  They may
-/// wrap around: what is booked is a difference. Source: architecture.md, section 3 "interference
-/// attribution".
+/// Every request in the queue waits while the server is busy.  charge() charges the waiting time of
+/// all of them since the last call to the tenant that held the server.  A call costs time by the
+/// number of tenants and not of requests: the sum of (now - entered) needs only a count and a sum.
+/// Both may wrap around, because differences are charged. Source: architecture.md, section 3
+/// "interference attribution".
 class WaitMeter {
  public:
   explicit WaitMeter(std::size_t tenants = 0) : tenants_(tenants) {}
@@ -54,8 +54,8 @@ class WaitMeter {
   std::vector<Tenant> tenants_;
 };
 
-/// Waits in front of a server that takes one after the other, booked on who had been taken last.
-/// Who comes to an idle server waits behind nobody else.
+/// Waits in front of a server that serves one request after the other, charged to the tenant served
+/// last. A request at an idle server waits for no other tenant.
 class ServerWaits {
  public:
   explicit ServerWaits(std::size_t tenants = 0) : meter_(tenants) {}
@@ -70,13 +70,14 @@ class ServerWaits {
     meter_.leave(tenant, now);
     --waiting_;
   }
-  /// enter() and take() of a request that nobody is before or behind: it waits for nothing.
+  /// Does enter() and take() for a request with no other before or behind it, which waits for
+  /// nothing.
   void pass(std::uint16_t tenant, std::int64_t now, std::int64_t free) {
     charged_ = std::max(charged_, now);
     holder_ = tenant;
     free_ = free;
   }
-  /// The server is held by one that did not wait, or had been taken before.
+  /// Notes that a request holds the server which did not wait, or had been taken before.
   void hold(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {
     if (waiting_ > 0 && now > charged_) {
       meter_.charge(matrix, holder_, now);

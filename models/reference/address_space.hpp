@@ -10,11 +10,11 @@
 
 namespace lockstep {
 
-/// Addresses of an application's buffers and variables: whole pages and a guard page, as Driver
-/// gives them.
+/// Addresses of an application's buffers and variables: whole pages and a guard page, as from
+/// Driver.
 class AddressSpace {
  public:
-  /// `place`: where a recording says that it lies.
+  /// `place`: address that a recording gives.
   std::uint64_t take(std::uint64_t bytes, std::optional<std::uint64_t> place = {}) {
     if (place) {
       next_ = std::max(next_, *place + round_up_to_page(bytes) + page_bytes);

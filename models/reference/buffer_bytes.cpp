@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// The operating system makes zeros by itself, in pages of its own: pieces only say where to look.
+/// The operating system provides zeros in pages of its own; pieces only say where to look.
 constexpr std::uint64_t zero_piece_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t content_piece_bytes = std::uint64_t{16} << 10;
 

@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// A buffer's bytes, in pieces that take memory, and whose initial content is made, when they are
-/// first touched.
+/// Bytes of a buffer, in pieces that take memory and get their initial content when they are first
+/// touched.
 class BufferBytes {
  public:
   BufferBytes() = default;
@@ -21,12 +21,12 @@ class BufferBytes {
   std::uint64_t size() const { return size_; }
   /// Returns all bytes, ready or not.
   std::span<std::byte> memory() const { return {memory_.data(), size_}; }
-  /// Bytes [offset, offset + bytes), ready to read or write.
+  /// Returns bytes [offset, offset + bytes), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes);
-  /// Bytes [offset, offset + bytes) with the rest of the pieces in which they lie, ready to read or
-  /// write; all bytes when all were touched.
+  /// Returns bytes [offset, offset + bytes) with the rest of their pieces, ready to read or write;
+  /// all bytes when all were touched.
   std::span<std::byte> around(std::uint64_t offset, std::uint64_t bytes);
-  /// The bytes of this range become those that `other` has there.
+  /// Replaces the bytes of this range by those of `other` in it.
   void assign(const BufferBytes& other, std::uint64_t offset, std::uint64_t bytes);
 
   Known known(std::uint64_t offset, std::uint64_t bytes) const;
@@ -44,7 +44,7 @@ class BufferBytes {
   std::uint64_t size_ = 0, piece_bytes_ = 1;
   std::shared_ptr<const Content> content_;
   LazyRegion memory_;
-  std::vector<bool> touched_;  ///< by piece
+  std::vector<bool> touched_;  ///< flag of each piece
   std::uint64_t untouched_ = 0;
 };
 

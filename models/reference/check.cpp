@@ -50,7 +50,8 @@ std::optional<Mismatch> compare(const Buffer& buffer, const ImageBytes& expected
   return mismatch;
 }
 
-/// The two copies of a device buffer, or the one copy of another, wherever it ended.
+/// Compares the two copies of a device buffer, or the one copy of another buffer, wherever it
+/// ended.
 std::optional<Mismatch> compare_images(const Buffer& buffer, const BufferImage& expected,
                                        const BufferImage& got, const std::function<void()>& pause) {
   if (buffer.memory != MemoryKind::device) {
@@ -69,7 +70,7 @@ std::optional<Mismatch> compare_images(const Buffer& buffer, const BufferImage& 
 
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 
-/// `prime` once for each of so many bytes that are zero.
+/// Returns base to the power of exponent, modulo 2^64: the factor of FNV-1a for as many zero bytes.
 std::uint64_t power(std::uint64_t base, std::uint64_t exponent) {
   std::uint64_t result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base)

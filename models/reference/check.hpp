@@ -49,14 +49,14 @@ class ImageBytes {
   Look look_;
 };
 
-/// Returns the FNV-1a of the bytes, for readers who compare two runs. `pause` is called now and
-/// then.
+/// Returns the FNV-1a of the bytes, for readers who compare two runs. `pause` is called at
+/// intervals.
 std::uint64_t digest_of(const ImageBytes& bytes, const std::function<void()>& pause = {});
 
 /// Content of a buffer after the run.
 struct BufferImage {
   ImageBytes host;
-  /// The GPU's bytes: of device buffers always, of managed ones when they ended there.
+  /// Bytes on the GPU: always for device buffers, and for managed ones that ended there.
   std::optional<ImageBytes> device;
 };
 
@@ -66,20 +66,19 @@ using TenantImages = std::vector<BufferImage>;
 /// The first element that differs.
 struct Mismatch {
   std::string tenant, buffer;
-  bool on_device = false;   ///< which copy
-  std::uint64_t index = 0;  ///< element
-  std::string type;         ///< of a float among bytes, whose byte `index` is; else empty
+  bool on_device = false;   ///< true: the GPU's copy differs; false: the host's
+  std::uint64_t index = 0;  ///< index of the element
+  std::string type;         ///< type of the float at byte `index`; empty: bytes
   std::string expected, got;
 
   /// Returns a line for readers.
   std::string text() const;
 };
 
-/// Compares what the functional run left with what the machine left, buffer by buffer in the order
-/// of the workload: both copies of device buffers, the one copy of others.  Buffers with `check:
-/// false` are skipped.  Elements are equal as models/workload/comparison.hpp says.
-/// What is known to be as the buffer began on both sides is not looked at.  `pause` is called now
-/// and then.
+/// Compares the final bytes of the functional run with those of the machine, buffer by buffer in
+/// the order of the workload: both copies of device buffers, the one copy of others.  Buffers with
+/// `check: false` are skipped.  Elements are equal as models/workload/comparison.hpp says. Bytes
+/// known to be unchanged on both sides are skipped.  `pause` is called at intervals.
 /// Source: architecture.md, section 8, "What `--check` means".
 std::optional<Mismatch> find_mismatch(const std::string& tenant, const Workload& workload,
                                       const TenantImages& expected, const TenantImages& got,

@@ -61,9 +61,9 @@ class FunctionalRun {
   struct State {
     std::uint64_t address = 0;
     bool freed = false;
-    BufferBytes bytes;                        ///< that kernels see, until it is freed
-    BufferBytes at_host;                      ///< the host's copy of a device buffer
-    FunctionalResult::BufferContent content;  ///< once it is freed
+    BufferBytes bytes;                        ///< bytes that kernels see, until the buffer is freed
+    BufferBytes at_host;                      ///< host copy of a device buffer
+    FunctionalResult::BufferContent content;  ///< content when the buffer is freed
   };
 
   void map_buffers() {
@@ -155,7 +155,7 @@ class FunctionalRun {
       case Step::Kind::prefetch:
       case Step::Kind::advise:
       case Step::Kind::repeat_until:
-        buffer(step, step.buffer);  // managed memory is one copy here: nothing moves
+        buffer(step, step.buffer);  // managed memory has one copy here, so nothing moves
         return;
       case Step::Kind::synchronize:
       case Step::Kind::delay:
@@ -272,8 +272,8 @@ class FunctionalRun {
     return load_element(declared.type, place.data()) == step.equals.evaluate(cursor_.variables());
   }
 
-  /// Checks the part that a free step names.  The other part can still be used; the program does
-  /// not use the freed one.
+  /// Checks the part that a free step names.  The rest stays usable; the program does not use the
+  /// freed part.
   void release_part(const Step& step) const {
     part_of(step, declaration(buffer(step, step.buffer)), cursor_.variables(), tenant_);
   }
@@ -300,7 +300,7 @@ class FunctionalRun {
   isa::FlatMemory memory_;
   AddressSpace space_;
   std::vector<std::uint32_t> names_;      ///< present buffer of each name
-  std::vector<State> buffers_;            ///< as declared
+  std::vector<State> buffers_;            ///< buffers in the order of declaration
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
   std::deque<BufferBytes> variable_bytes_;
   FunctionalResult result_;

@@ -24,26 +24,27 @@
 
 namespace lockstep {
 
-/// Buffers that an application leaves, numbered as declared in the workload, whatever names they
+/// Buffers at the end of an application, numbered as declared in the workload, whatever names they
 /// were swapped to.
 struct FunctionalResult {
   struct BufferContent {
-    BufferBytes host;                   ///< the one copy of managed and pinned buffers
-    std::optional<BufferBytes> device;  ///< of device buffers
+    BufferBytes host;                   ///< host bytes; the only copy of managed and pinned buffers
+    std::optional<BufferBytes> device;  ///< GPU bytes of a device buffer
   };
-  std::vector<BufferContent> buffers;  ///< at the end, or when they were freed
-  std::vector<std::uint32_t> meaning;  ///< by name (index in the workload): its buffer at the end
+  std::vector<BufferContent> buffers;  ///< contents at the end, or when the buffers were freed
+  /// Buffer that each name (index in the workload) means at the end.
+  std::vector<std::uint32_t> meaning;
 
   struct Saved {
-    std::uint32_t name = 0;  ///< index in the workload
+    std::uint32_t name = 0;  ///< index of the name in the workload
     std::vector<std::byte> bytes;
   };
-  std::vector<Saved> saved;  ///< the last content of each name, in the order of saving
+  std::vector<Saved> saved;  ///< last content saved under each name, in the order of saving
 
-  std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
+  /// Lines printed by kernels, in another order than the machine's.
+  std::vector<std::string> printed;
 
-  /// Returns the first copy to the host of a recording that brought other bytes than when it was
-  /// recorded.
+  /// First copy to the host of a recording that brought other bytes than when it was recorded.
   std::optional<std::string> unexpected;
 
   /// A line for each device buffer that a kernel reads before anything was written to it.
@@ -55,17 +56,18 @@ struct FunctionalResult {
   TenantImages images() const;
 };
 
-/// How often each instruction was executed, by kernel of the module and pc.
+/// Number of executions of each instruction, by kernel of the module and pc.
 struct ExecutionProfile {
-  bool lowered = false;  ///< run (and count) the lowered programs instead of the reference
+  bool lowered = false;  ///< true: runs and counts the lowered programs instead of the reference
   std::vector<std::vector<std::uint64_t>> executions;
 };
 
 struct FunctionalOptions {
   ExecutionProfile* profile = nullptr;
   isa::MachineSize machine{};
-  std::uint64_t launches = ~std::uint64_t{0};  ///< ends before the next one after so many
-  /// When given: called now and then, and may throw to leave the run.
+  /// Launches after which the run ends before the next one.
+  std::uint64_t launches = ~std::uint64_t{0};
+  /// Function that is called at intervals, if set; it may throw to leave the run.
   std::function<void()> look{};
 };
 

@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-/// Long programs do the same again.
+/// Limits: long programs repeat their steps.
 constexpr unsigned most_steps = 10'000, most_launches = 200;
 
 class ProgramWalk {
@@ -104,10 +104,10 @@ class ProgramWalk {
   const isa::Module& module_;
   ProgramCursor cursor_;
   std::vector<std::uint32_t> names_;      ///< present buffer of each name
-  std::vector<std::uint64_t> addresses_;  ///< of buffers, as declared
+  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers, in the order of declaration
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
-  std::set<std::uint32_t> unwritten_;     ///< buffers
-  std::map<std::uint32_t, isa::PointerOrigins> written_by_;  ///< by kernel
+  std::set<std::uint32_t> unwritten_;     ///< buffers without written bytes
+  std::map<std::uint32_t, isa::PointerOrigins> written_by_;  ///< origins that each kernel writes
   std::vector<std::string> found_;
 };
 
@@ -118,7 +118,7 @@ std::vector<std::string> find_unwritten_reads(const Workload& workload, const is
   try {
     walk.run();
   } catch (const UserError&) {
-    // The run tells of mistakes when it comes to them.
+    // The run itself reports mistakes when it reaches them.
   }
   return walk.take_found();
 }

@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// Returns a line for each such buffer.
+/// Returns a line for each buffer that a kernel reads before anything is written to it.
 std::vector<std::string> find_unwritten_reads(const Workload& workload, const isa::Module& module);
 
 /// Returns the text on one such read.  `where`: file, line and kernel.

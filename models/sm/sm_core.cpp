@@ -25,7 +25,7 @@ SmSetup completed(SmSetup setup) {
   return setup;
 }
 
-/// Rows of this thread, which hold nothing between instructions.
+/// Returns register rows of this thread, which hold nothing between instructions.
 std::uint32_t* scratch_rows_of_this_thread() {
   alignas(64) static thread_local std::array<std::uint32_t, 64 * isa::warp_size> rows;
   return rows.data();
@@ -96,7 +96,7 @@ void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   ports_.end_window();
 }
 
-/// Runs a window in pieces that end where epochs do, so that each event counts for its own epoch.
+/// Runs a window in pieces that end with epochs, so that each event counts for its own epoch.
 void SmCore::run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox) {
   PolicyEpochs& epochs = ports_.marks().epochs();
   while (true) {
@@ -192,7 +192,7 @@ void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {
 }
 
 void SmCore::take(const MessageHeader& message, SmCycle now) {
-  front_end_.account_stalls(now);  // for the causes that held warps back until now
+  front_end_.account_stalls(now);  // charges the causes that held warps back until now
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       answers_.receive(message, now);

@@ -1,7 +1,7 @@
 /// The inside of a StreamingMultiprocessor: its parts, and the loop through a window.
 ///
-/// Parts below know nothing of those above; what they must tell them they return, or say through an
-/// interface of their own (DrainedWarps, ParkedLines).
+/// A lower part knows nothing of the parts above it.  It returns what it has to tell them, or calls
+/// an interface of its own (DrainedWarps, ParkedLines).
 #pragma once
 
 #include <memory>
@@ -88,8 +88,8 @@ class SmCore {
     return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake(), bulk_.wake()});
   }
 
-  // In the order in which they are built: each stands on those above it.  Where two parts need each
-  // other, the upper one names the lower one by what it is asked for there (DrainedWarps,
+  // Parts in the order in which they are built: each part uses those above it.  Where two parts
+  // need each other, the upper one calls the lower one through an interface (DrainedWarps,
   // CheckedAccesses, ParkedLines).
   const SmConstants constants_;
   SmStatistics statistics_;
@@ -134,7 +134,7 @@ class SmCore {
   LocalScheduler local_scheduler_;
   BlockTurnover turnover_;
   WarpWatch watch_;
-  bool issue_held_ = false;  ///< by the host
+  bool issue_held_ = false;  ///< the host holds issue
 };
 
 }  // namespace lockstep

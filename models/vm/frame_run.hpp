@@ -21,8 +21,7 @@ struct FrameRun {
   }
 };
 
-/// Puts a frame, or part of one, behind `runs`, in one with the last of them if they are
-/// neighbours.
+/// Appends a frame, or part of one, to `runs`; it extends the last run if they are neighbours.
 inline void append_frame(std::vector<FrameRun>& runs, PhysicalAddress begin, std::uint64_t bytes) {
   if (!runs.empty() && runs.back().end() == begin) {
     runs.back().bytes += bytes;

@@ -40,7 +40,8 @@ class Gmmu final : public Component, public GridCounter {
     std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
     bool squashes = false;  ///< SMs squash accesses to refused pages
-    LocalHandling local;    ///< for untouched pages, if the driver gives frames for them
+    /// Local handling of untouched pages, if the driver gives frames for them.
+    LocalHandling local;
     AddressMapping mapping;
     NocParameters noc;
     std::size_t tenants = 0;

@@ -41,7 +41,7 @@ void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cyc
   memory_.disable(span.first().tenant, body.first_entry(), cycle);
 }
 
-/// Tells every SM of every page before any access waits for it, for ideal translation.
+/// Tells every SM about every page before any access waits for it, for ideal translation.
 void Gmmu::tell_sms(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
   answers_.told(body.span.first().tenant).assign(answers_.sms().size(), true);
   for (Link& sm : answers_.sms())
@@ -63,7 +63,7 @@ void Gmmu::handlers_ended(GmmuCycle& cycle) {
       }
       first = end + 1;
     }
-    // Who waits for a page that the handler found taken asks again, too.
+    // SMs that wait for a page which the handler found taken ask again, too.
     answers_.pages_came(
         handler->span(), FarFaults::Which::local, replay_,
         [](TenantPage) { return PageTableEntry{PageTableEntry::untouched}; }, cycle);
@@ -85,8 +85,8 @@ void Gmmu::tell_handled(const LocalHandler& handler, GmmuCycle& cycle) {
                     std::as_bytes(std::span(result)));
 }
 
-/// Entries that are not present are never kept, so that all this drops is right: it costs misses
-/// only.
+/// Absent entries are never kept in TLBs, so every dropped entry was valid: the flush costs only
+/// misses.
 /// Source: 001, sections C.3 and D.2; virtual-memory-and-exceptions.md, section 6.
 void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
   if (parameters_.shootdown == ShootdownGranularity::entry)

@@ -12,13 +12,13 @@ namespace lockstep {
 
 /// Setup of a policy of the GMMU.
 struct GmmuPolicySetup {
-  PolicyChoice choice;      ///< its name and its own parameters
+  PolicyChoice choice;      ///< name and parameters of the policy
   VmParameters parameters;  ///< sizes and times
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;
 
-  /// Returns random numbers that no other component, policy or purpose of it draws.
+  /// Returns random numbers that are used by no other component, policy or purpose.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
 };
 

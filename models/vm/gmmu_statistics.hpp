@@ -33,8 +33,8 @@ struct GmmuStatistics {
                     "first misses of the second-level TLB on pages whose entry was flushed, since "
                     "other pages came, or shot down, since the page left")
         .per_tenant("merged", &S::merged, "requests",
-                    "requests whose page was being walked for already")
-        .per_tenant("walks", &S::walks, "walks", "begun, those for dirty bits included")
+                    "requests for a page with a walk already under way")
+        .per_tenant("walks", &S::walks, "walks", "walks that began, also walks for dirty bits")
         .per_tenant("walks_restarted", &S::walks_restarted, "walks",
                     "walks begun again because their page was being unmapped")
         .per_tenant("walk_reads", &S::walk_reads, "reads", "reads of page table entries in memory")
@@ -42,17 +42,18 @@ struct GmmuStatistics {
                     "entries that a walk found in the walk cache")
         .per_tenant("walk_cache_misses", &S::walk_cache_misses, "entries",
                     "entries that a walk did not find in the walk cache")
-        .per_tenant("walk_cycles", &S::walk_cycles, "cycles", "walkers were busy, summed")
+        .per_tenant("walk_cycles", &S::walk_cycles, "cycles",
+                    "time for which walkers were busy, summed")
         .per_tenant("walk_queue_cycles", &S::walk_queue_cycles, "cycles",
-                    "walks waited for a walker, summed")
+                    "time for which walks waited for a walker, summed")
         .per_tenant(
             "refusals", &S::refusals, "requests",
-            "requests answered with Nack-Replayable: the page is not there or must not be written")
+            "requests answered with Nack-Replayable: the page is absent or must not be written")
         .per_tenant("far_faults", &S::far_faults, "pages", "far-faults that the host was told of")
         .per_tenant("coalesced", &S::coalesced, "requests",
                     "refusals for a page that the host knew of already")
         .per_tenant("permission_faults", &S::permission_faults, "pages",
-                    "far-faults of stores to pages that are there")
+                    "far-faults of stores to present pages")
         .per_tenant(
             "replays", &S::replays, "replays",
             "messages to SMs that a page has come; with broadcast, only to SMs that waited for it")
@@ -67,26 +68,26 @@ struct GmmuStatistics {
         .per_tenant("entries_dropped", &S::entries_dropped, "entries",
                     "entries of the GMMU that were dropped because of this tenant's pages")
         .per_tenant("tlb_port_cycles", &S::tlb_port_cycles, "cycles",
-                    "requests waited for a port of the second-level TLB, summed")
+                    "time for which requests waited for a port of the second-level TLB, summed")
         .per_tenant("mshr_stall_cycles", &S::mshr_stall_cycles, "cycles",
-                    "misses waited for an MSHR, summed")
+                    "time for which misses waited for an MSHR, summed")
         .per_tenant_pair("tlb_port_wait_behind", &S::tlb_port_wait_behind, "cycles",
-                         "requests of the first tenant waited for a port, right behind a lookup of "
-                         "the second")
-        .per_tenant_pair(
-            "mshr_wait_behind", &S::mshr_wait_behind, "cycles",
-            "misses of the first tenant waited until a walk of the second released its MSHR")
+                         "time for which requests of the first tenant waited for a port, right "
+                         "behind a lookup of the second")
+        .per_tenant_pair("mshr_wait_behind", &S::mshr_wait_behind, "cycles",
+                         "time for which misses of the first tenant waited until a walk of the "
+                         "second released its MSHR")
         .per_tenant_pair(
             "tlb_evicted_by", &S::tlb_evicted_by, "entries",
             "entries of the first tenant that left the second-level TLB for an entry of the second")
-        .per_tenant_pair(
-            "walker_wait_behind", &S::walker_wait_behind, "cycles",
-            "walks of the first tenant waited until a walk of the second released its walker")
+        .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",
+                         "time for which walks of the first tenant waited until a walk of the "
+                         "second released its walker")
         .per_tenant("mshr_stalls", &S::mshr_stalls, "lookups",
                     "lookups that missed when all MSHRs were taken")
         .per_tenant("far_fault_stalls", &S::far_fault_stalls, "requests",
-                    "requests of pages that are not there, when all far-fault MSHRs were taken; "
-                    "each begins another walk later, which counts as no further TLB hit or miss")
+                    "requests for absent pages when all far-fault MSHRs were taken; each begins "
+                    "another walk later, which counts as no further TLB hit or miss")
         .per_tenant("far_fault_cycles", &S::far_fault_cycles, "page cycles",
                     "cycles of pages in far-fault MSHRs, summed over pages: divided by the cycles, "
                     "the mean use of these MSHRs")

@@ -24,7 +24,7 @@ void Gmmu::step(GmmuCycle& cycle) {
   if (more) cycle_ = std::min(cycle_, cycle.number + 1);
 }
 
-/// The older lookups, in the entries for base pages, first.
+/// Finishes lookups: first the older lookups, in the entries for base pages.
 void Gmmu::finish_lookups(GmmuCycle& cycle) {
   TranslateRequest request;
   while (base_lookups_.take(cycle.number, request)) {
@@ -41,7 +41,7 @@ void Gmmu::finish_lookups(GmmuCycle& cycle) {
 }
 
 /// Returns whether the lookup hit. An entry that forbids a write counts as a miss, since memory may
-/// allow it by now.
+/// allow the write by now.
 bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* entry,
                       GmmuCycle& cycle) {
   if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;

@@ -15,7 +15,7 @@ struct LocalHandling {
   std::uint32_t pool = 0;    ///< granules of zeroed frames that the driver keeps ready
 };
 
-/// For each page of a granule of local handling: the physical address of its frame, or its entry.
+/// Physical address of the frame, or entry, for each page of a granule of local handling.
 using GranuleFrames = std::array<std::uint64_t, pages_per_block>;
 
 /// Returns the entry of a page that got a frame from a handler.

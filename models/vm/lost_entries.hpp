@@ -1,9 +1,9 @@
-/// Entries that a TLB lost before their time, so that a later miss can be told from one that the
-/// TLB's size caused.
+/// Entries that a TLB lost to flushes and shootdowns, so that later misses on them are not counted
+/// as misses that the TLB's size caused.
 ///
-/// An entry that was flushed or shot down is remembered until it is asked for, filled again or
-/// pushed out by later ones: as many are kept as the TLB holds, set by set, since what would have
-/// been replaced by now anyway was not lost to the flush.
+/// An entry that was flushed or shot down is remembered until it is requested, filled again or
+/// pushed out by later ones.  As many are kept as the TLB holds, set by set: an older entry would
+/// have been replaced by now anyway.
 /// Source: virtual-memory-and-exceptions.md, sections 6 and 16 (misses on just-flushed pages).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// flush: other pages came; shootdown: its own page left.
+/// flush: other pages came; shootdown: the entry's own page left.
 enum class TlbLoss : std::uint8_t { flush, shootdown };
 inline constexpr const char* tlb_loss_names[] = {"flush", "shootdown"};
 

@@ -1,10 +1,10 @@
-/// Messages of SMs, GMMU and host about translations.  Bodies travel as they stand.
+/// Messages of SMs, GMMU and host about translations.  Bodies are sent as they are in memory.
 ///
 /// An SM asks (translate) and gets an answer (translation): an entry, or a refusal that tells it to
-/// wait (Nack-Replayable) until a replay tells it to ask again.  The first store under an entry is
-/// told (page_written).  The host hears of far-faults and tells of pages that have come
-/// (pages_mapped); it has pages taken away with unmap, which the GMMU carries out (entries
-/// exchanged, shootdowns answered) before it reports `unmapped`. Source: 001, section B.2
+/// wait (Nack-Replayable) until a replay tells it to ask again.  The SM reports its first store
+/// under an entry (page_written).  The GMMU reports far-faults to the host, which reports pages
+/// that have come (pages_mapped).  The host removes pages with unmap, which the GMMU carries out
+/// (entries exchanged, shootdowns answered) before it reports `unmapped`. Source: 001, section B.2
 /// (far-fault protocol); architecture.md, section 8, rules 6 to 9.
 #pragma once
 
@@ -26,8 +26,8 @@ struct TranslateRequest {
   std::uint16_t warp = 0;
   std::uint8_t write : 1 = 0;    ///< a store or atomic waits
   std::uint8_t known : 1 = 0;    ///< no access waits: the SM was told of the page and uses it
-  std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
-  std::uint8_t refused : 1 = 0;  ///< within the GMMU: was refused meanwhile
+  std::uint8_t retried : 1 = 0;  ///< within the GMMU: the request had to wait for a far-fault MSHR
+  std::uint8_t refused : 1 = 0;  ///< within the GMMU: the request was refused meanwhile
   std::uint8_t reserved = 0;
 
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
@@ -47,19 +47,20 @@ static_assert(sizeof(TranslateRequest) == 16);
 
 enum class TranslationStatus : std::uint8_t {
   found,
-  refused,  ///< not in GPU memory: wait for a replay (Nack-Replayable)
+  refused,  ///< outside GPU memory: wait for a replay (Nack-Replayable)
   handled,  ///< refused, and the GPU handles the fault by itself
   invalid,  ///< outside of every buffer: the tenant's mistake
 };
 
 /// translation: GMMU -> SM.
 struct TranslationAnswer {
-  std::uint64_t page = 0;  ///< the page asked for
-  PageTableEntry entry;    ///< of the page; `large`: of the first page of its large page
+  std::uint64_t page = 0;  ///< page of the request
+  PageTableEntry entry;    ///< entry of the page; `large`: of the first page of its large page
   std::uint16_t tenant = 0;
   TranslationStatus status = TranslationStatus::found;
-  std::uint8_t write = 0;      ///< the permission that was asked for
-  std::uint32_t position = 0;  ///< refused: granules that were pending before it and still are
+  std::uint8_t write = 0;  ///< permission of the request
+  /// refused: granules that were pending before the page and still are.
+  std::uint32_t position = 0;
 
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 };
@@ -78,8 +79,8 @@ struct PageNotice {
 inline constexpr std::uint64_t all_pages = ~std::uint64_t{0};
 inline constexpr std::uint16_t all_tenants = 0xffff;
 
-/// flush: GMMU -> SM, drops TLB entries of a tenant or of all; asks for no answer, since what it
-/// drops was right.
+/// flush: GMMU -> SM, drops TLB entries of one tenant or of all.  It needs no answer, since the
+/// dropped entries were valid.
 struct TlbFlush {
   std::uint16_t tenant = all_tenants;
   std::array<std::uint16_t, 3> reserved{};
@@ -91,9 +92,9 @@ struct TlbFlush {
 struct PageSpan {
   std::uint64_t page = 0;
   std::uint32_t count = 0;
-  std::uint32_t id = 0;  ///< the asker's; comes back
+  std::uint32_t id = 0;  ///< number chosen by the requester; comes back
   std::uint16_t tenant = 0;
-  std::uint16_t sm = 0;  ///< who answers a shootdown
+  std::uint16_t sm = 0;  ///< SM that answers a shootdown
   std::uint32_t reserved = 0;
 
   TenantPage first() const { return at(0); }
@@ -113,8 +114,8 @@ static_assert(sizeof(PageSpan) == 24);
 struct UnmapRequest {
   PageSpan span;
   std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
-  /// Address of the level-3 entry if the span was a large page, else 0; bit 0: its entries are
-  /// disabled.
+  /// Address of the level-3 entry if the span was a large page, else 0; bit 0: the page's entries
+  /// are disabled.
   std::uint64_t large_at = 0;
 
   bool is_coalesced() const { return (large_at & 1) != 0; }
@@ -126,11 +127,11 @@ struct UnmapRequest {
 };
 
 /// pages_mapped: host -> GMMU, and on to all SMs with ideal translation; payload: `count` entries
-/// as they stand in memory now.  0 stands for an address outside of every buffer: whoever waits for
-/// it is told so.
+/// as they are in memory now.  0 stands for an address outside of every buffer: SMs that wait for
+/// it are told so.
 struct PagesMapped {
   PageSpan span;
-  /// First level-4 entry in memory; with a `large` page, bit 0 is set; bit 1 as well if they were
+  /// First level-4 entry in memory.  Bit 0 is set for a large page; bit 1 too if its pages were
   /// mapped before and have just become one.
   std::uint64_t entries_at = 0;
 
@@ -139,7 +140,8 @@ struct PagesMapped {
   PhysicalAddress first_entry() const { return PhysicalAddress{entries_at & ~std::uint64_t{3}}; }
 };
 
-/// set_root: host -> GMMU, before anything of the tenant is mapped; with 0 when its tables go.
+/// set_root: host -> GMMU, before the first page of the tenant is mapped; 0 when its tables are
+/// removed.
 struct PageTableRoot {
   std::uint64_t table = 0;  ///< physical address of the level-1 table
   std::uint16_t tenant = 0;
@@ -151,12 +153,12 @@ struct PageTableRoot {
 struct FarFault {
   std::uint64_t page = 0;
   std::uint16_t tenant = 0;
-  std::uint16_t sm = 0;  ///< who asked first
+  std::uint16_t sm = 0;  ///< SM that asked first
   std::uint16_t warp = 0;
-  std::uint8_t write = 0;       ///< a store waits
-  std::uint8_t permission = 0;  ///< the page is there but must not be written
-  Time found;                   ///< when the GMMU knew
-  std::uint32_t position = 0;   ///< older granules that were pending then
+  std::uint8_t write = 0;       ///< 1: a store waits
+  std::uint8_t permission = 0;  ///< 1: the page is there but must not be written
+  Time found;                   ///< time at which the GMMU found the fault
+  std::uint32_t position = 0;   ///< older granules that were pending at that time
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(FarFault) == 32);
@@ -166,7 +168,7 @@ static_assert(sizeof(FarFault) == 32);
 /// of the pages that it mapped; for the others, the frames that were left.
 struct PagesHandled {
   PageSpan span;
-  std::uint64_t faulted = 0;  ///< page that began it
+  std::uint64_t faulted = 0;  ///< page that began the handling
   Time found, replayed;
 };
 

@@ -1,8 +1,8 @@
-/// Content of the page tables, known without reading them.
+/// Content of the page tables, kept without reading them from memory.
 ///
-/// For walks of a fixed latency and for ideal translation, which read no memory: kept up to date by
-/// what the driver tells, it also takes the accessed and dirty bits until a page is unmapped.  A
-/// leaf table per 2 MiB, made when something in it is mapped.
+/// Walks of a fixed latency and ideal translation use it, which read no memory.  The driver's
+/// messages keep it up to date, and it holds the accessed and dirty bits until a page is unmapped.
+/// It has a leaf table for each 2 MiB with mapped pages.
 /// Source: 001, section B.2 (walks of a fixed latency); 004, sections 6.2 and 7.5 (ideal TLB).
 #pragma once
 
@@ -22,8 +22,8 @@ class PageTableMirror {
   PageTableMirror() = default;
   explicit PageTableMirror(std::size_t tenants) : spaces_(tenants) {}
 
-  /// Returns the entry as a walk would return it: of the first page, with the `large` bit, in a
-  /// large page.
+  /// Returns the entry as a walk would return it: in a large page, the entry of its first page with
+  /// the `large` bit.
   PageTableEntry find(TenantPage where) const {
     const Leaf* leaf = leaf_of(where);
     if (!leaf) return {};
@@ -32,7 +32,7 @@ class PageTableMirror {
     return {first == 0 ? 0 : first | PageTableEntry::large};
   }
 
-  /// Maps a page. An entry that is told again keeps the bits that were set since.
+  /// Maps a page. An entry that was known before keeps the bits that were set since.
   void map(TenantPage where, PageTableEntry entry, bool large) {
     Space& space = spaces_[where.tenant.value()];
     const std::size_t number = where.page.value() / pages_per_large;

@@ -44,15 +44,16 @@ constexpr unsigned table_index(std::uint64_t page, unsigned level) {
   return static_cast<unsigned>(page >> (9 * (walk_levels - level))) & 511u;
 }
 
-/// A page table entry as it stands in memory.  0: nothing is mapped.
+/// A page table entry as stored in memory.  0: nothing is mapped.
 struct PageTableEntry {
   static constexpr std::uint64_t present = 1;
   static constexpr std::uint64_t writable = 2;
-  static constexpr std::uint64_t accessed = 4;  ///< set by walkers
-  static constexpr std::uint64_t dirty = 8;     ///< set at the first store of an SM
-  static constexpr std::uint64_t remote = 16;   ///< host memory, reached over the host link
-  static constexpr std::uint64_t large = 32;    ///< level 3 only
-  /// Not present, and neither side owns the page: the GPU may give it a zeroed frame by itself.
+  static constexpr std::uint64_t accessed = 4;  ///< bit set by walkers
+  static constexpr std::uint64_t dirty = 8;     ///< bit set at the first store of an SM
+  /// Bit of a page in host memory, reached over the host link.
+  static constexpr std::uint64_t remote = 16;
+  static constexpr std::uint64_t large = 32;  ///< bit of a level-3 entry that maps a large page
+  /// Absent, and neither side owns the page: the GPU may give it a zeroed frame by itself.
   static constexpr std::uint64_t untouched = 128;
   /// Level 4: part of a large page, whose pages were mapped one by one before.
   static constexpr std::uint64_t disabled = 256;
@@ -65,8 +66,8 @@ struct PageTableEntry {
     return {(address & ~flags) | flag_bits};
   }
   constexpr bool is(std::uint64_t flag) const { return (bits & flag) != 0; }
-  /// Returns the physical address of the frame or next table; for a remote page, the address that
-  /// its requests carry.
+  /// Returns the physical address of the frame or next table; for a remote page, the address in
+  /// requests for it.
   constexpr std::uint64_t address() const { return bits & ~flags; }
 
   template <class Archive>
@@ -75,8 +76,8 @@ struct PageTableEntry {
   }
 };
 
-/// Returns the alignment of a buffer's virtual address: a buffer that may fill large pages is
-/// aligned to them.
+/// Returns the alignment of a buffer's virtual address: buffers that may fill large pages are
+/// aligned to these.
 constexpr std::uint64_t address_alignment(std::uint64_t bytes) {
   return bytes >= large_page_bytes ? large_page_bytes : page_bytes;
 }

@@ -115,7 +115,7 @@ void TlbArray::serialize(Archive& archive) {
   if (!archive.is_saving()) find_heads();
 }
 
-/// Finds the first entry of each bucket: the one that follows no other.
+/// Finds the first entry of each bucket: the entry that follows no other.
 void TlbArray::find_heads() {
   std::vector<bool> is_next(entries_.size());
   for (const Entry& entry : entries_)

@@ -23,11 +23,11 @@ class TlbArray {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   struct Entry {
-    TlbKey key;  ///< none: the place is empty
+    TlbKey key;  ///< key of the entry; none: the place is empty
     PageTableEntry value;
     std::uint32_t newer = none, older = none;  ///< replacement order within the set
     std::uint32_t chain = none;                ///< next entry of the bucket
-    std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
+    std::uint32_t mark = 0;                    ///< mark of the owner; 0 in a new entry
 
     bool is_empty() const { return key == TlbKey{}; }
 
@@ -41,21 +41,21 @@ class TlbArray {
   /// `ways` of a set, which divide `entries`; 0: fully associative.
   TlbArray(std::uint32_t entries, std::uint32_t ways);
 
-  /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
+  /// Returns the entry's index; `none` when it is absent.  The replacement order stays the same.
   std::uint32_t find(TlbKey key) const {
-    if (used_ == 0) return none;  // a TLB of little use is in none of this computer's caches
+    if (used_ == 0) return none;  // an unused TLB is in none of this computer's caches
     for (std::uint32_t i = heads_[bucket_of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
   }
-  /// The entry is the most recently used one of its set.
+  /// Makes the entry the most recently used one of its set.
   void touch(std::uint32_t index) {
     if (entries_[index].newer != none) move_to_newest(index);
   }
-  /// Enters `value` as the most recently used one, over an older value of the key or in the place
-  /// of the set's least recently used entry; returns its index.
+  /// Enters `value` as the most recently used entry, over an older value of the key or in place of
+  /// the set's least recently used one.  Returns its index.
   std::uint32_t insert(TlbKey key, PageTableEntry value);
-  /// Returns the tenant whose entry was replaced by an insert since the last call, if any.
+  /// Returns the tenant whose entry an insert replaced since the last call, if any.
   std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
   /// Drops the entry. Returns whether it was there.
   bool drop(TlbKey key);
@@ -80,7 +80,7 @@ class TlbArray {
  private:
   struct Order {
     std::uint32_t newest = none, oldest = none;
-    std::uint32_t entries = 0;  ///< made so far; the others need no memory
+    std::uint32_t entries = 0;  ///< entries made so far; the others need no memory
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -90,7 +90,7 @@ class TlbArray {
 
   std::size_t bucket_of(TlbKey key) const { return buckets_.of(key.bits()); }
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
-  /// An empty entry at the oldest end of a set that has one left to make.
+  /// Makes an empty entry at the oldest end of a set that has unmade entries left.
   void make_entry(Order& order);
   void link_oldest(Order& order, std::uint32_t index);
   void move_to_newest(std::uint32_t index);
@@ -99,10 +99,11 @@ class TlbArray {
   void find_heads();
 
   std::uint32_t ways_ = 1, used_ = 0;
-  std::optional<TenantId> evicted_;  ///< for who asks right after an insert
+  std::optional<TenantId> evicted_;  ///< tenant whose entry the last insert evicted
   Buckets buckets_;
-  std::vector<Entry> entries_;        ///< set by set, up to the last one made
-  std::vector<std::uint32_t> heads_;  ///< none before the first entry: many TLBs stay empty
+  std::vector<Entry> entries_;  ///< entries, set by set, up to the last one made
+  /// Bucket heads; empty before the first entry: many TLBs stay empty.
+  std::vector<std::uint32_t> heads_;
   std::vector<Order> orders_;
 };
 

@@ -28,7 +28,7 @@ class TlbKey {
   constexpr std::uint64_t number() const { return bits_ & ((std::uint64_t{1} << number_bits) - 1); }
   /// Returns the page of a key made by base().
   constexpr TenantPage where() const { return {tenant(), VirtualPage{number()}}; }
-  /// All of it, for tables of buckets.
+  /// Returns the whole key, for tables of buckets.
   constexpr std::uint64_t bits() const { return bits_; }
   constexpr auto operator<=>(const TlbKey&) const = default;
 

@@ -10,8 +10,8 @@ namespace lockstep {
 /// A translation lookaside buffer has separate entries for 4 KiB and 2 MiB pages, all tagged with
 /// the tenant (004, section 7.1.2).  `ways` 0: fully associative.
 
-/// Returns what is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before
-/// both keys.
+/// Returns the reason why an array of `entries` in sets of `ways` is wrong, or "".  `kind` stands
+/// before both keys.
 inline std::string misfit(std::uint32_t entries, std::uint32_t ways, const std::string& kind = "") {
   if (ways == 0 || entries % ways == 0) return "";
   return kind + "entries (" + std::to_string(entries) + ") are no multiple of " + kind + "ways (" +
@@ -24,7 +24,8 @@ std::string tlb_misfit(const TlbParameters& p) {
   return base.empty() ? misfit(p.large_entries, p.large_ways, "large_") : base;
 }
 
-/// Key `vm.l1_tlb`: one in each SM, looked up beside the L1 cache; a hit costs no time of its own.
+/// Key `vm.l1_tlb`: one TLB in each SM, looked up beside the L1 cache; a hit takes no time of its
+/// own.
 struct L1TlbParameters {
   std::uint32_t entries, ways, large_entries, large_ways, mshrs;
   bool merges_large;
@@ -135,7 +136,7 @@ enum class DevicePages : std::uint8_t { fitting, large, shared };
 enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
 enum class ShootdownScope : std::uint8_t { tenant, all };
 
-/// Key `vm` of a GPU: the GMMU and what of it stands in the SMs.
+/// Key `vm` of a GPU: the GMMU and its counterparts in the SMs.
 /// Sources: 000, Table 1; 001, sections B.2, C.1, C.3; 004, Tables 6.1 and 7.1.
 struct VmParameters {
   Frequency clock;
@@ -173,8 +174,8 @@ struct VmParameters {
         .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
                "pages that the host has been told of at once; 0: any number", "pages")
         .field("fault_granule", &P::fault_granule, 64_KiB, range(4_KiB, 2_MiB),
-               "bytes, a power of two, whose pages have one fault in the queue of pending faults, "
-               "in which each fault has its position (000, sections 4.1 and 5.1)")
+               "bytes, a power of two, whose pages count as one fault in the queue of pending "
+               "faults; the queue gives each fault its position (000, sections 4.1 and 5.1)")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
         .group("gpc_tlb", &P::gpc_tlb, "translations behind the L1 TLBs of the SMs of a cluster")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")

@@ -20,7 +20,7 @@
 
 namespace lockstep {
 
-/// Keys under `arrivals`: exactly one rule; `every`, `uniform` and `poisson` need a `count`.
+/// Keys under `arrivals`, exactly one rule; `every`, `uniform` and `poisson` need a `count`.
 struct ArrivalsKeys {
   Node every, uniform, poisson, at, count;
   static auto schema() {

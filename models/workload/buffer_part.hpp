@@ -12,12 +12,12 @@ struct BufferPart {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Returns the part of a buffer that a copy or prefetch step names with `offset` and `count`; the
-/// whole buffer without them.
+/// Returns the part of a buffer that a copy or prefetch step names with `offset` and `count`;
+/// without them the whole buffer.
 BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& variables,
                    const std::string& tenant);
 
-/// Bytes of a copy between GPUs, and where they begin in both buffers.
+/// Bytes of a copy between GPUs, and their begin in both buffers.
 struct PeerParts {
   std::uint64_t from = 0, to = 0, bytes = 0;
 };

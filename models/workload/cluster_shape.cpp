@@ -1,4 +1,4 @@
-/// Clusters of a launch: what its key `cluster` and the directives of its kernel say.
+/// Clusters of a launch, from its key `cluster` and the directives of its kernel.
 /// Source: PTX ISA 8.x, "Cluster Dimension Directives"; CUDA Programming Guide, "Thread Block
 /// Clusters" (8 blocks are portable, the grid is a multiple).
 #include "models/workload/cluster_shape.hpp"
@@ -34,7 +34,8 @@ class ClusterCheck {
         launch_(launch),
         where_(launch.cluster[0].given() ? launch.cluster[0].where() : launch.where) {}
 
-  /// The launch asks for `shape` where the kernel is made for others.
+  /// Checks the directives of the kernel: it may be made for clusters other than the launch's
+  /// `shape`.
   void directives(const ClusterShape& shape) const {
     const bool is_required = kernel_.required_cluster[0] != 0;
     if (is_required && shape != kernel_.required_cluster)

@@ -6,10 +6,9 @@
 
 namespace lockstep {
 
-/// Sets the clusters of a launch whose grid is known: those that the launch asks for, or else those
-/// that the kernel is made for.  Throws UserError at the launch's `cluster`, or at the step, when
-/// the two contradict each other, when a cluster is too large, and when clusters do not fill the
-/// grid.
+/// Sets the clusters of a launch whose grid is known: those of the launch, or else those of the
+/// kernel.  Throws UserError at the launch's `cluster`, or at the step, when the two contradict
+/// each other, when a cluster is too large, and when clusters do not fill the grid.
 void set_cluster(const isa::Program& kernel, const Step& launch, const Variables& variables,
                  LaunchShape& shape);
 

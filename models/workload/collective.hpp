@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// Returns the copies and launches that a `collective` step stands for, in rings: every part of the
-/// buffers goes from GPU to GPU, all GPUs sending at the same time.
+/// Returns the copies and launches of a `collective` step.  They form rings: every part of the
+/// buffers goes from GPU to GPU, with all GPUs sending at the same time.
 ///
 /// reduce_scatter leaves the sum of all buffers' k-th parts in the k-th part of the k-th buffer;
 /// all_gather copies the k-th part of the k-th buffer to all; all_reduce does one after the other;

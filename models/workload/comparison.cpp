@@ -20,7 +20,8 @@ bool within(double tolerance, double expected, double got, double magnitude) {
   return std::fabs(expected - got) <= tolerance * std::max(magnitude, std::fabs(expected));
 }
 
-/// The number, and for floats its bits, since two that print alike may differ.
+/// Returns the number as text, for floats with its bits, since two floats that print alike may
+/// differ.
 std::string element_text(isa::Type type, const std::byte* place) {
   const unsigned size = isa::bytes_of(type);
   std::uint64_t bits = 0;
@@ -68,7 +69,7 @@ class Contents {
 
  private:
   struct Element {
-    std::uint64_t begin = 0;  ///< in the compared bytes
+    std::uint64_t begin = 0;  ///< offset in the compared bytes
     isa::Type type = isa::Type::u8;
     bool is_near = false;
   };
@@ -90,7 +91,8 @@ class Contents {
     return element;
   }
 
-  /// Takes the float of `part` at the byte if it may differ so, or if none was there yet.
+  /// Takes the float of `part` at the byte, if its two values are near or if no float was found
+  /// there.
   void look_in(const isa::InexactFloats& part, std::uint64_t at, Element& element) const {
     const unsigned size = isa::bytes_of(part.type);
     const std::uint64_t byte = offset_ + at;

@@ -1,8 +1,8 @@
-/// When two contents of a buffer count as the same: byte by byte, or as floats that may differ.
+/// Equality of two contents of a buffer: byte by byte, or as floats that may differ.
 ///
-/// A buffer's `tolerance` is relative above 1 and absolute below.  Of a recording, `inexact` names
-/// floats of a buffer that may differ by a tolerance times their magnitude, or times one that is
-/// given if that is larger; numbers below the normal ones, as small integers would be, may not.
+/// A buffer's `tolerance` is relative above 1 and absolute below.  In a recording, `inexact` names
+/// floats of a buffer that may differ by a tolerance times their magnitude, or times a given larger
+/// magnitude; subnormal numbers, which small integers would look like, may not differ.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace lockstep {
 
 /// The first element that differs.
 struct Difference {
-  std::uint64_t offset = 0;  ///< of the element, in the buffer
+  std::uint64_t offset = 0;  ///< offset of the element in the buffer
   isa::Type type = isa::Type::u8;
   std::string expected, got;
 };
@@ -36,8 +36,8 @@ std::optional<Difference> find_difference(const Buffer& buffer, std::uint64_t of
 std::vector<isa::InexactFloats> read_inexact(const Node& list, const Buffer& buffer);
 std::string inexact_text(std::span<const isa::InexactFloats> floats);
 
-/// Declares the buffer as a recording has it: as bytes, even if they are floats. Throws UserError
-/// for a buffer that a recording cannot have.
+/// Makes the buffer a recorded one: bytes, even if they are floats. Throws UserError for a buffer
+/// that a recording cannot have.
 void become_recorded(Buffer& buffer);
 
 }  // namespace lockstep

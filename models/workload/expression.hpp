@@ -12,7 +12,7 @@ namespace lockstep {
 /// Parameters of a workload and the counters of the loops around a step.
 using Variables = std::map<std::string, double>;
 
-/// A number as people write it, for messages: "2.5", "1e+20".
+/// Returns a number as people write it, for messages: "2.5", "1e+20".
 std::string number_text(double value);
 
 /// An integer as it is written, decimal or hexadecimal.
@@ -22,7 +22,7 @@ struct IntegerLiteral {
 
   /// Returns the number in two's complement.
   std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
-  /// Returns whether the literal is a signed or an unsigned number of so many bits.
+  /// Returns whether the literal is a signed or an unsigned number of `width` bits.
   bool fits(unsigned width) const;
 };
 
@@ -42,8 +42,8 @@ class Expression {
   /// Returns the number, exact up to 64 bits, if the expression is only a number; formulas have 53
   /// bits.
   std::optional<IntegerLiteral> literal() const;
-  /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
-  /// number (division by zero).
+  /// Returns the value.  Throws UserError with the position for an unknown name, bad syntax or a
+  /// result that is not a number (division by zero).
   double evaluate(const Variables& variables) const;
   /// Returns the value as evaluate() does; it must be a whole number in [low, high].
   std::int64_t evaluate_integer(const Variables& variables, std::int64_t low,

@@ -1,4 +1,4 @@
-/// Keys of `init:` of a buffer: its initial content.  What they are read into: initializer.cpp.
+/// Keys of `init:` of a buffer: its initial content.  initializer.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
@@ -87,7 +87,7 @@ struct TextureKeys {
         .part("height", &P::height, "formula", "texels; without it 1")
         .part("depth", &P::depth, "formula", "texels; without it 1")
         .part("channels", &P::channels, "formula", "channels of a texel: 1, 2 or 4; without it 1")
-        .part("pitch", &P::pitch, "formula", "bytes from row to row; without it those of a row")
+        .part("pitch", &P::pitch, "formula", "bytes from row to row; without it the bytes of a row")
         .part("address", &P::address, "word or list",
               "texels beyond the edge: wrap, clamp, mirror or border, for all dimensions or each")
         .part("filter", &P::filter, "word", "nearest or linear")

@@ -104,7 +104,7 @@ class InitializerReader {
   void permutation(const Node& map) {
     if (map.exists()) initial_.seed = seed(read_parameters<PermutationKeys>(map).seed);
   }
-  /// The graph fills the buffer it stands at (row offsets) and the ones it names.
+  /// Reads a graph, which fills its own buffer (row offsets) and the buffers that it names.
   void graph(const Node& map) {
     const auto keys = read_parameters<CsrGraphKeys>(map);
     const std::string kind = required_key(map, keys.kind, "kind").text();

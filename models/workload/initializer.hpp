@@ -9,8 +9,8 @@ namespace lockstep {
 
 struct Buffer;
 
-/// Reads `init:` of a buffer, whose initial content it sets; a graph also those of the buffers that
-/// it names.  Throws UserError.
+/// Reads `init:` of a buffer and sets its initial content; a graph also sets that of the buffers
+/// that it names.  Throws UserError.
 void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& buffer,
                       const Variables& variables);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t maximum_blocks_x = 0x7fff'ffff, maximum_blocks_yz = 65535;
 constexpr std::int64_t maximum_threads = 1024, maximum_shared = 1 << 20;
-constexpr std::int64_t maximum_registers = 255;  // of a thread, in machine code
+constexpr std::int64_t maximum_registers = 255;  // registers of a thread in machine code
 constexpr std::uint32_t word_bytes = 4, address_bytes = 8;
 
 std::string describe(const isa::Program& kernel, std::size_t argument) {
@@ -36,8 +36,8 @@ bool is_structure(const isa::KernelParameter& parameter) {
   return parameter.bytes != isa::bytes_of(parameter.type);
 }
 
-/// Checks a list: it has a number for every 4 bytes (the last one for the rest of the parameter)
-/// and a buffer for every 8.
+/// Checks a list: a number for every 4 bytes (the last one for the rest of the parameter), and a
+/// buffer for every 8.
 void check_words(const isa::Program& kernel, std::size_t index, const Step::Argument& argument) {
   const std::uint32_t bytes = kernel.parameters[index].bytes;
   std::uint64_t listed = 0;
@@ -83,7 +83,7 @@ void check_kinds(const isa::Program& kernel, const Step& launch) {
   }
 }
 
-/// `bytes`: of the parameter, or of a word of it.
+/// `bytes`: size of the parameter, or of a word of it.
 void put_integer(const isa::Program& kernel, std::size_t index, const Expression& expression,
                  std::uint32_t bytes, double value, std::byte* place) {
   const int bits = static_cast<int>(8 * bytes);
@@ -183,8 +183,8 @@ void collect_launched(const std::vector<Step>& steps, std::set<std::string>& ker
 
 }  // namespace
 
-/// Advises a user who names a kernel that is not there.  C++ gives kernels without extern "C" names
-/// with their length in front and their parameters behind: _Z3addPfi.
+/// Returns advice for an unknown kernel name.  C++ mangles names of kernels without extern "C": the
+/// length in front, the parameters behind, as in _Z3addPfi.
 static std::string kernel_advice(const std::string& name, const std::vector<std::string>& known) {
   const std::string mangled = "_Z" + std::to_string(name.size()) + name;
   for (const std::string& candidate : known)
@@ -277,7 +277,8 @@ std::vector<std::byte> initial_content(const isa::GlobalVariable& variable,
   return image;
 }
 
-/// Buffers that are variables of the module: they are there, and not larger than the buffers.
+/// Checks buffers that are variables of the module: the variables exist and are not larger than the
+/// buffers.
 static void validate_symbols(const Workload& workload, const isa::Module& module) {
   std::vector<std::string> known;
   for (const isa::GlobalVariable& global : module.globals) known.push_back(global.name);

@@ -80,7 +80,7 @@ void ProgramCursor::load() {
   current_ = is_over ? nullptr : &recorded_;
 }
 
-/// Enters and leaves loops until there is a step to do.
+/// Enters and leaves loops until the current position is a step.
 void ProgramCursor::settle() {
   if (workload_->is_recorded()) return load();
   for (;;) {

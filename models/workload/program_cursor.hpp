@@ -7,13 +7,13 @@
 
 namespace lockstep {
 
-/// Walks through the steps of a host program, loops included; serves both the timed host and the
-/// functional run.  A repeat-until shows up as its own step (Kind::repeat_until) after each round:
-/// the executor tests the buffer and says with `answer` whether the loop ends.
+/// Walks through the steps of a host program, loops included; used by the timed host and by the
+/// functional run.  A repeat-until appears as a step of its own (Kind::repeat_until) after each
+/// round: the executor tests the buffer and calls `answer` with whether the loop ends.
 class ProgramCursor {
  public:
   ProgramCursor() = default;
-  ProgramCursor(const ProgramCursor&) = delete;  // current() may point into it
+  ProgramCursor(const ProgramCursor&) = delete;  // current() may point into the cursor
   ProgramCursor& operator=(const ProgramCursor&) = delete;
   explicit ProgramCursor(const Workload& workload);
 
@@ -26,7 +26,7 @@ class ProgramCursor {
   /// Goes on at a repeat-until, instead of advance(): `done` leaves the loop.
   void answer(bool done);
 
-  /// Parameters and the counters of the loops around current().
+  /// Returns the parameters and the counters of the loops around current().
   const Variables& variables() const { return variables_; }
 
   template <class Archive>
@@ -37,9 +37,9 @@ class ProgramCursor {
 
  private:
   struct Frame {
-    std::uint32_t next = 0;    ///< index of the step in its list
-    std::uint64_t round = 0;   ///< of the loop whose body this list is; of a collective: its part
-    std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
+    std::uint32_t next = 0;    ///< index of the step in the list
+    std::uint64_t round = 0;   ///< round of the loop whose body the list is; part of a collective
+    std::uint64_t rounds = 0;  ///< rounds of repeat-times; 0 for repeat-until
     template <class Archive>
     void serialize(Archive& archive) {
       archive(next, round, rounds);
@@ -52,7 +52,7 @@ class ProgramCursor {
   /// Takes the step at which a recording stands.
   void load();
   void set_counter(std::size_t depth);
-  /// The counters of the loops around the step, and nothing of loops that are over.
+  /// Sets the counters of the loops around the step; counters of finished loops are removed.
   void set_counters();
   void leave_loop();
   void rebuild();
@@ -60,9 +60,9 @@ class ProgramCursor {
   const Workload* workload_ = nullptr;
   std::vector<Frame> frames_;
   const Step* current_ = nullptr;
-  Step recorded_;                 ///< the current one of a recording
-  std::vector<Step> parts_;       ///< of the collective where a recording stands
-  std::uint32_t collective_ = 0;  ///< number of the step that has them
+  Step recorded_;                 ///< current step of a recording
+  std::vector<Step> parts_;       ///< parts of the collective at which the recording stands
+  std::uint32_t collective_ = 0;  ///< number of the step with the collective
   Variables variables_;
 };
 

@@ -36,7 +36,7 @@ Step::Kind kind_of(RecordedStep::Kind kind) {
       return To::read;
     case From::synchronize:
     case From::synchronize_stream:
-    case From::collective:  // its parts stand for it
+    case From::collective:  // the parts of a collective stand for it
       return To::synchronize;
     case From::prefetch_to_gpu:
     case From::prefetch_to_host:
@@ -78,7 +78,7 @@ void set_launch(const Workload& workload, const RecordedStep& from, Step& step) 
   step.shared = Expression(std::to_string(from.shared_bytes), step.where);
   for (std::size_t i = 0; i < 3 && from.cluster()[0] != 0; ++i)
     step.cluster[i] = Expression(std::to_string(from.cluster()[i]), step.where);
-  step.takes_non_portable_cluster = true;  // the program did
+  step.takes_non_portable_cluster = true;  // the recorded program could launch such clusters
 }
 
 void set_advice(RecordedStep::Kind kind, Step& step) {
@@ -125,7 +125,7 @@ RecordedStep launch_of(const RecordedCollective& collective, const CollectivePar
   return step;
 }
 
-/// Gives a part of a collective as the step of its own that it would be.
+/// Returns a part of a collective as a recorded step of its own.
 RecordedStep step_of(const RecordedCollective& collective, const CollectivePart& part) {
   using Kind = RecordedStep::Kind;
   RecordedStep step;
@@ -235,7 +235,7 @@ void for_each_recorded_launch(const Workload& workload,
 
 void for_each_recorded_peer_copy(const Workload& workload,
                                  const std::function<void(const Step&)>& function) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // buffers
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // pairs of buffers
   if (!workload.recording->has_devices()) return;
   for_each_recorded(workload, [&](const RecordedStep& recorded, std::uint64_t number) {
     if (recorded.what() != RecordedStep::Kind::copy_to_peer) return;

@@ -21,7 +21,7 @@ namespace {
 /// An SM keeps a warp's tenant in a byte.
 constexpr std::size_t most_tenants = 256;
 
-/// A time after which something is late.
+/// Refuses a time of 0 where the time says when something is late.
 void refuse_nothing(Time span, const Node& node, const char* problem) {
   if (span <= Time::zero()) throw node.error(problem, "write more than 0us");
 }
@@ -37,7 +37,7 @@ void read_arrivals_of(Tenant& tenant, std::uint64_t seed, std::uint32_t index) {
   tenant.arrival = tenant.arrivals[0];
 }
 
-/// Puts the file that stands for `key` in its place, if there is one.
+/// Replaces the value of `key` by the file that it names, if any.
 void include(const Node& map, const char* key) {
   if (!map.is_map()) return;
   if (const Node value = map.find(key); value.is_scalar())
@@ -48,7 +48,7 @@ void include(const Node& map, const char* key) {
 
 constexpr std::size_t most_gpus = 64;
 
-/// A list of one is `gpu:`, so that both ways to write it are the same run.
+/// Replaces a list with one GPU by `gpu:`, so that both forms are the same run.
 void replace_list_of_one(const Node& root) {
   const Node only = root.find("gpus").item(0);
   std::vector<Node::Data::Entry>& entries = root.data()->map;
@@ -123,7 +123,7 @@ void refuse_recording(const Node& workload, const Node& at) {
                    "change the program, and record it again");
 }
 
-/// Checks that the buffer or parameter that a key names is there: a new one would not be used.
+/// Checks that the buffer or parameter that a key names exists: a new one would have no use.
 void require_part(const Node& workload, const std::string& key, const Node& at) {
   const std::size_t first = key.find('.');
   const std::string kind = key.substr(0, first);
@@ -185,8 +185,7 @@ void read_gpu(Tenant& tenant, const Node& node) {
   tenant.workload = read_workload(workload, tenant.parameters_node);
 }
 
-/// Checks that something ends the measuring of a tenant on a CPU core, which has no program that
-/// would end.
+/// Checks that a tenant on a CPU core has a measured end, since its program has none.
 void check_end(const Tenant& tenant, const Node& node, const SimulationParameters& simulation) {
   const CpuProgram& program = *tenant.cpu;
   if (!program.profile.empty() && tenant.instructions == 0 && simulation.stop_at == Time::zero())
@@ -223,7 +222,7 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
   return tenant;
 }
 
-/// Splits off the settings that replace the whole machine or its host.
+/// Separates the settings that replace the whole machine or its host from the others.
 std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
     const std::vector<std::string>& settings) {
   std::pair<std::vector<std::string>, std::vector<std::string>> split;
@@ -246,7 +245,7 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
     include(root, "host");
     if (root.is_map() && root.has("fabric")) include(root, "fabric");
   };
-  // `--set gpu=a100` names another file, and the other settings change what is in it.
+  // `--set gpu=a100` names another file; the other settings change values in it.
   const auto [files, others] = split_settings(settings);
   apply_settings(root, files);
   include_machine();
@@ -254,7 +253,7 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
     apply_overrides(root, overrides);
   }
   apply_settings(root, others);
-  include_machine();  // another one that was set
+  include_machine();  // another machine was set
   return root;
 }
 

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Fate of a run one of whose tenants makes no progress.
+/// Treatment of a run with a tenant that makes no progress.
 enum class NoProgress : std::uint8_t { stop, warn };
 
 /// `simulation:` of a scenario.
@@ -50,11 +50,11 @@ struct SimulationParameters {
 /// An application, on the GPU or on a CPU core.
 struct Tenant : TenantKeys {
   std::string where;
-  Workload workload;              ///< empty if it runs on a CPU core
-  std::optional<CpuProgram> cpu;  ///< there if it does
-  std::vector<Time> arrivals;     ///< of all starts; one of them unless `arrivals:` says more
-  std::vector<std::uint32_t> gpus = {};  ///< numbers, if it runs on several
-  /// Index among them of the GPU that a part of the scenario is about (part_of()).
+  Workload workload;              ///< workload; empty for a tenant on a CPU core
+  std::optional<CpuProgram> cpu;  ///< program of a tenant on a CPU core
+  std::vector<Time> arrivals;  ///< arrivals of all starts; one start unless `arrivals:` says more
+  std::vector<std::uint32_t> gpus = {};  ///< numbers of the GPUs of a tenant on several
+  /// Number, among the tenant's GPUs, of the GPU of this part of the scenario (part_of()).
   std::uint32_t member = 0;
 
   std::size_t members() const { return std::max<std::size_t>(gpus.size(), 1); }
@@ -64,17 +64,17 @@ struct Tenant : TenantKeys {
 /// parameters other models declare stay nodes.
 struct Scenario {
   std::string name;  ///< file name without folder and ending
-  Node document;     ///< all of it
+  Node document;     ///< whole document
   Node gpu, host, policies, fabric;
-  std::vector<Node> gpus;      ///< by number; `gpu` is the first of them
-  std::size_t whole_gpus = 1;  ///< of them; the others are slices (slices.hpp)
+  std::vector<Node> gpus;      ///< GPUs by number; `gpu` is the first of them
+  std::size_t whole_gpus = 1;  ///< number of GPUs that are no slices (slices.hpp)
   SimulationParameters simulation;
   std::vector<Tenant> tenants;
 };
 
 /// Returns a scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Returns the scenario of one of its GPUs: that GPU, and the tenants with these numbers.
+/// Returns the scenario of one GPU: that GPU, and the tenants with these numbers.
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).

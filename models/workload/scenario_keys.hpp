@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Keys of a scenario file; load_scenario() has put files in the place of names, and applied what
-/// is overridden.
+/// Keys of a scenario file, after load_scenario() has replaced names by files and applied
+/// overrides.
 struct ScenarioKeys {
   Node gpu, gpus, host, fabric, simulation, override_node, policies, tenants;
 

@@ -6,16 +6,17 @@
 #include "core/parameters/document.hpp"
 #include "core/parameters/node_data.hpp"
 #include "core/parameters/suggest.hpp"
+#include "models/dispatch/dispatch_parameters.hpp"
 
 namespace lockstep {
 namespace {
 
-/// Memory, L2 and all that goes with them are given away in so many parts.
+/// Number of parts into which memory, L2 and everything that goes with them are divided.
 constexpr std::uint64_t memory_parts = 8;
 
 struct Share {
   std::uint64_t sms = 0, memory = 0;
-  std::uint64_t copy_engines = 0;  ///< 0: as many as the GPU
+  std::uint64_t copy_engines = 0;  ///< copy engines; 0: as many as the GPU has
 };
 
 Node copy_of(const Node& node) {
@@ -53,7 +54,7 @@ Share share_of(const Node& gpu, const Node& slice) {
   return share;
 }
 
-/// Returns how many SMs the slices of a GPU have in all, at most: those of the largest.
+/// Returns the most SMs that all slices of a GPU have together: those of the largest slice.
 std::uint64_t divided_sms(const Node& gpu) {
   std::uint64_t most = 0;
   for (const auto& [name, profile] : gpu.at("mig").entries())
@@ -65,7 +66,7 @@ void set(const Node& gpu, const std::string& key, std::uint64_t value, const cha
   override_value(gpu, key, parse_document(std::to_string(value) + unit, gpu.where()));
 }
 
-/// Divides a number that the GPU's file names, if it does, into multiples of `unit`.
+/// Divides a number that the GPU's file may set into multiples of `unit`.
 void divide(const Node& gpu, const char* group, const char* part, const char* key,
             std::uint64_t share, std::uint64_t whole, std::uint64_t unit = 1) {
   Node at = gpu.find(group);
@@ -79,7 +80,7 @@ void divide(const Node& gpu, const char* group, const char* part, const char* ke
   set(gpu, path + "." + key, std::max(value, unit));
 }
 
-/// Gives a slice whole GPCs of the GPU's file, and of the last one the rest.
+/// Gives a slice whole GPCs of the GPU's file, and the remaining SMs from the last one.
 void divide_gpcs(const Node& gpu, std::uint64_t sms) {
   const Node dispatch = gpu.find("dispatch");
   if (!dispatch.is_map() || !dispatch.find("gpcs").is_sequence()) return;
@@ -98,7 +99,8 @@ std::uint64_t ways_of(const Node& gpu, const char* key) {
   return std::max<std::uint64_t>(tlb.find(key).unsigned_integer(), 1);
 }
 
-/// Halves of an L2 are of the whole chip; a slice of up to a half of it lies in one of them.
+/// Removes the halves of L2, which belong to the whole chip; a slice of up to half of it lies in
+/// one of them.
 void leave_out_halves(const Node& gpu) {
   const Node noc = gpu.find("noc");
   if (!noc.is_map()) return;
@@ -108,14 +110,15 @@ void leave_out_halves(const Node& gpu) {
 
 Node slice_of(const Node& whole, const Node& name, const Share& share) {
   Node gpu = copy_of(whole);
+  schema_of<DispatchParameters>().rename_old_keys(gpu.find("dispatch"));
   const std::uint64_t sms = gpu.at("sm").at("count").unsigned_integer();
   const std::uint64_t partitions =
       gpu.at("memory").at("partitions").unsigned_integer() * share.memory / memory_parts;
-  const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);  // whole large pages
+  // Granule of whole large pages.
+  const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);
   const std::uint64_t capacity =
       gpu.at("memory").at("capacity").bytes().count() * share.memory / memory_parts;
-  for (const char* key : {"gpc_count", "clusters"})  // the old name, too
-    divide(gpu, "dispatch", nullptr, key, share.sms, sms);
+  divide(gpu, "dispatch", nullptr, "gpc_count", share.sms, sms);
   divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);
   set(gpu, "memory.partitions", partitions);
@@ -131,7 +134,8 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   return gpu;
 }
 
-/// Slices are at the link of their GPU: behind its uplink, or one of the link's rate.
+/// Connects slices to the link of their GPU: behind its uplink, or behind a new one with the link's
+/// rate.
 void join_links(Scenario& scenario,
                 const std::map<std::uint32_t, std::vector<std::uint32_t>>& slices) {
   scenario.host = copy_of(scenario.host);

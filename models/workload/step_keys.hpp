@@ -1,11 +1,11 @@
-/// Keys of the steps of a workload's program.  What they are read into: step_reader.cpp.
+/// Keys of the steps of a workload's program.  step_reader.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
 
 namespace lockstep {
 
-/// Adds the keys that say which elements of a buffer a step is about.
+/// Adds the keys that select the elements of a buffer for a step.
 template <class P>
 ParametersOf<P>& with_range(ParametersOf<P>& keys) {
   return keys.part("offset", &P::offset, "formula", "the first element; without it 0")
@@ -55,7 +55,7 @@ struct LaunchKeys {
               "whether it may begin before the launch ahead of it in its stream has ended, when "
               "all blocks of that have executed griddepcontrol.launch_dependents or ended")
         .part("gpu", &P::gpu, "number",
-              "number, among the tenant's GPUs, of the one on which it runs; without it 0");
+              "GPU on which it runs, by its number among the tenant's GPUs; without it 0");
   }
 };
 
@@ -78,7 +78,8 @@ struct PrefetchKeys {
   }
 };
 
-/// `read`, `write` and `free` of a part of a buffer; all of it is written as its name alone.
+/// Keys of `read`, `write` and `free` of a part of a buffer; a step on the whole buffer is written
+/// as its name alone.
 struct TouchKeys {
   Node buffer, offset, count;
   static auto schema() {

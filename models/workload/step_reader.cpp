@@ -41,8 +41,8 @@ class StepReader {
     Read read;
   };
 
-  /// Adds a step, and the steps that a program makes instead of copies of a buffer that is not
-  /// copied.
+  /// Adds a step; for copies of a buffer that is not copied, the steps that such a program makes
+  /// instead.
   void add(Step step, std::vector<Step>& steps) const {
     const bool is_copy = step.kind == Step::Kind::copy;
     const bool stores = step.kind == Step::Kind::fill || step.kind == Step::Kind::write;
@@ -152,7 +152,7 @@ class StepReader {
     if (keys.wait.exists()) step.has_stream = !keys.wait.boolean();
   }
 
-  /// A copy from the buffer to one on another GPU.
+  /// Reads a copy from the buffer to one on another GPU.
   void into(const CopyKeys& keys, Step& step) const {
     step.kind = Step::Kind::peer_copy;
     step.other = buffer(keys.into);
@@ -279,7 +279,7 @@ class StepReader {
 
   void keep(const Node& name, Step& step) const { step.buffer = buffer(name); }
 
-  /// A buffer, or part of one.
+  /// Reads a buffer, or part of one.
   void touch(const Node& node, Step& step) const {
     if (!node.is_map()) return keep(node, step);
     const auto keys = read_parameters<TouchKeys>(node);

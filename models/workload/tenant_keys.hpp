@@ -4,21 +4,22 @@
 
 namespace lockstep {
 
-/// Keys of an entry of `tenants:`, in the order in which /config of an output has them.
+/// Keys of an entry of `tenants:`, in the order of /config of an output.
 struct TenantKeys {
   std::string name;
   Node workload_node, parameters_node, memory_node, set_node, cpu_node, arrivals_node, gpus_node,
       mig_node;
-  Time arrival;                        ///< of the first start
-  Time deadline = Time::never();       ///< of each start, from its arrival on; never: none
-  Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
+  Time arrival;                   ///< arrival of the first start
+  Time deadline = Time::never();  ///< deadline of each start, counted from its arrival; never: none
+  /// Longest time until an SM that the tenant takes is free; never: none.
+  Time latency_bound = Time::never();
   std::uint32_t priority = 0;
   static constexpr std::uint32_t any_gpu = ~std::uint32_t{0};
-  std::uint32_t gpu = any_gpu;  ///< GPU on which it runs, or whose memory its core shares
-  std::uint32_t sms = 0;        ///< for spatial sharing; 0: an equal part of the rest
-  bool relaunch = false;        ///< starts over until all others have been measured
-  /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
-  /// up contention; 0: its end.
+  std::uint32_t gpu = any_gpu;  ///< GPU on which the tenant runs, or whose memory its core shares
+  std::uint32_t sms = 0;        ///< SMs with spatial sharing; 0: an equal part of the rest
+  bool relaunch = false;        ///< the tenant starts over until all others have been measured
+  /// Warp instructions, or instructions of the CPU core, after which the tenant has been measured
+  /// and only keeps up contention; 0: the end of the program.
   std::uint64_t instructions = 0;
 
   static auto schema() {

@@ -1,7 +1,8 @@
 /// Initial content `texture`: the header that the handle of a texture or surface points to, so that
 /// the buffer's name as an argument of a launch, or its address in a .texref, is the handle.
 ///
-/// The header holds the address of the texels, which therefore have one that the workload states.
+/// The header holds the address of the texels; therefore the workload must state an address for the
+/// buffer of texels.
 #pragma once
 
 #include "core/parameters/node.hpp"
@@ -13,7 +14,7 @@ namespace lockstep {
 struct Buffer;
 struct TextureKeys;
 
-/// Reads the texture of `map` with texels in that buffer.  Throws UserError where they do not fit
+/// Returns the texture of `map` with texels in the buffer.  Throws UserError where they do not fit
 /// into it, or where there is no such texture.
 isa::TextureHeader read_texture(const TextureKeys& keys, const Node& map, const Buffer& texels,
                                 const Variables& variables);

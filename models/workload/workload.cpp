@@ -172,7 +172,8 @@ static void read_modules(const Node& module, Workload& workload) {
   }
 }
 
-/// Buffers with an address lie apart from each other, and then all have one.
+/// Sorts buffers with an address, which must not overlap; if one buffer has an address, all must
+/// have one.
 static void order_by_address(Workload& workload) {
   constexpr std::uint64_t alignment = std::uint64_t{2} << 20, end = std::uint64_t{1} << 47;
   std::vector<std::uint32_t>& order = workload.by_address;

@@ -20,24 +20,24 @@ class Recording;
 
 /// Where a buffer lives (architecture.md, section 4).
 enum class MemoryKind : std::uint8_t {
-  device,   ///< GPU memory with a host copy; content moves by `copy` steps
-  managed,  ///< starts at the host and moves to who uses it
-  pinned,   ///< stays at the host, the GPU reaches it over the link
+  device,   ///< memory of the GPU with a host copy; content moves by `copy` steps
+  managed,  ///< memory that starts at the host and moves to whoever uses it
+  pinned,   ///< memory that stays at the host; the GPU reaches it over the link
 };
 
 /// Throws UserError at `node` unless the name, of a tenant or buffer, can be a part of file names
 /// and of dataset names: letters, digits, '_', '-', and '.' not first.
 void require_name(const std::string& name, const Node& node);
-/// Throws UserError at `where`, which names the file, unless it is there.
+/// Throws UserError at `where`, which names the file, unless the file exists.
 void require_file(const std::string& file, const std::string& where);
-/// Throws UserError at `node` unless the name can stand in formulas, as those of parameters and
-/// counters do.
+/// Throws UserError at `node` unless the name can be used in formulas, like names of parameters and
+/// counters.
 void require_identifier(const std::string& name, const Node& node);
 
 /// Largest number of elements, vertices or edges.
 inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
 
-/// A tenant has at most so many GPUs.
+/// Greatest number of GPUs of a tenant.
 inline constexpr std::uint32_t most_gpus_of_tenant = 64;
 
 /// Initial content of a buffer.
@@ -57,27 +57,28 @@ struct Initializer {
   };
   Kind kind = Kind::zero;
   std::string where;
-  double first = 0, second = 0;  ///< value; start, step; low, high; mean, deviation
+  /// Numbers of the kind: value; start, step; low, high; mean, deviation.
+  double first = 0, second = 0;
   std::uint64_t seed = 0;
-  std::uint64_t vertices = 0, edges = 0;  ///< of a graph
+  std::uint64_t vertices = 0, edges = 0;  ///< size of a graph
   bool rmat = false;
-  std::string file, data_set;  ///< data_set: empty for raw little-endian content
+  std::string file, data_set;  ///< file and data set; no data set: raw little-endian content
   isa::TextureHeader texture;
 };
 
 struct Buffer {
   std::string name, where;
   isa::Type type = isa::Type::f32;
-  std::uint64_t count = 0;  ///< elements
+  std::uint64_t count = 0;  ///< number of elements
   MemoryKind memory = MemoryKind::device;
-  std::uint32_t gpu = 0;  ///< device memory: which of the tenant's GPUs has it
+  std::uint32_t gpu = 0;  ///< device memory: number of the tenant's GPU that has the buffer
   Initializer initial;
   bool check = true;
-  double tolerance = 0;                     ///< relative
-  std::vector<isa::InexactFloats> inexact;  ///< of a recording: floats that may differ
-  std::optional<std::uint64_t> address;     ///< where it lies; absent: where the driver puts it
-  std::string symbol;                       ///< variable of the module that this is; empty: none
-  /// false: `copy` steps stand for what programs with managed memory do instead.
+  double tolerance = 0;                     ///< relative tolerance
+  std::vector<isa::InexactFloats> inexact;  ///< floats of a recording that may differ
+  std::optional<std::uint64_t> address;     ///< address of the buffer; absent: chosen by the driver
+  std::string symbol;                       ///< module variable behind the buffer; empty: none
+  /// false: `copy` steps stand for the steps of a program with managed memory.
   bool copied = true;
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
@@ -109,34 +110,35 @@ struct Step {
   Kind kind = Kind::synchronize;
   std::string where;
   std::uint32_t stream = 0;
-  bool has_stream = false;   ///< copy: asynchronous; synchronize: this stream only
-  std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges the names' buffers
-  std::uint32_t other = 0;   ///< swap; peer_copy: the buffer that gets the bytes
-  std::uint32_t gpu = 0;     ///< launch: on which of the tenant's GPUs
-  bool to_gpu = false;       ///< copy, prefetch
-  bool is_part = false;      ///< free
+  bool has_stream = false;  ///< copy: asynchronous; synchronize: for one stream only
+  /// Index of the name as written; `swap` exchanges the buffers of names.
+  std::uint32_t buffer = 0;
+  std::uint32_t other = 0;  ///< swap: other name; peer_copy: buffer that gets the bytes
+  std::uint32_t gpu = 0;    ///< launch: number of the GPU among the tenant's
+  bool to_gpu = false;      ///< direction of copy and prefetch
+  bool is_part = false;     ///< free: a part of a buffer only
   /// launch: may begin before the one ahead of it in its stream has ended (dependents.hpp)
   bool is_programmatic = false;
-  Expression other_offset;  ///< peer_copy
+  Expression other_offset;  ///< peer_copy: offset in the other buffer
   Expression offset, count, value, times, index, equals, shared, registers;
-  Time duration;                            ///< delay
-  std::optional<PreferredPlace> preferred;  ///< advise
-  std::optional<bool> read_mostly;          ///< advise
+  Time duration;                            ///< delay: its duration
+  std::optional<PreferredPlace> preferred;  ///< advise: preferred place
+  std::optional<bool> read_mostly;          ///< advise: read-mostly or not
   std::string kernel;
   std::array<Expression, 3> grid, block, cluster;
-  bool takes_non_portable_cluster = false;  ///< of more than 8 blocks
+  bool takes_non_portable_cluster = false;  ///< the launch may have clusters of more than 8 blocks
   struct Argument {
     bool is_buffer = false;
     std::uint32_t buffer = 0;
     Expression expression;
-    std::vector<Argument> words;  ///< of a list: a structure passed by value
+    std::vector<Argument> words;  ///< words of a list: a structure passed by value
   };
   std::vector<Argument> arguments;
-  // Of a recording:
+  // Members of a recorded step:
   bool is_packed = false;
-  std::vector<std::byte> packed;     ///< parameter buffer of a launch, instead of arguments
-  std::optional<RecordedData> data;  ///< bytes that are copied or written; for a copy to the host
-                                     ///< those that the program got
+  std::vector<std::byte> packed;  ///< parameter buffer of a launch, instead of arguments
+  /// Bytes copied or written; in a copy to the host those that the program got.
+  std::optional<RecordedData> data;
   std::string counter;
   std::vector<Step> body;
 };
@@ -151,10 +153,10 @@ void for_each_buffer(const Step& launch, const Function& function) {
   }
 }
 
-/// A kernel module and what its host does, with the tenant's parameters applied.
+/// A kernel module and the steps of its host program, with the tenant's parameters applied.
 struct Workload {
   std::string file, module_file, module_where;
-  std::vector<std::string> linked_files;  ///< further modules, linked with the first
+  std::vector<std::string> linked_files;  ///< further modules to link with the first
   std::uint64_t heap = 0;                 ///< bytes for malloc in kernels
   std::string heap_where;
   Variables parameters;
@@ -166,11 +168,11 @@ struct Workload {
     files.insert(files.end(), linked_files.begin(), linked_files.end());
     return files;
   }
-  /// Has the data of recorded steps, and the steps too unless `program` has them.
+  /// Recording with the data of recorded steps, and with the steps unless `program` has them.
   std::shared_ptr<const Recording> recording;
   bool steps_are_written = false;
   bool is_recorded() const { return recording && !steps_are_written; }
-  std::vector<std::uint32_t> by_address;  ///< buffers that have one, in its order
+  std::vector<std::uint32_t> by_address;  ///< buffers with an address, in its order
 
   /// Returns the buffer that is the module's variable of that name.
   std::optional<std::uint32_t> buffer_of_symbol(const std::string& symbol) const;
@@ -181,7 +183,8 @@ struct Workload {
 /// section 4.
 Workload read_workload(const Node& document, const Node& overrides);
 
-/// Returns the word a type has in YAML ("i32"), and back (Type::none if there is no such type).
+/// Returns the word of a type in YAML ("i32"); element_type() returns the type of a word
+/// (Type::none if there is none).
 std::string element_type_name(isa::Type type);
 isa::Type element_type(const std::string& name);
 

@@ -1,4 +1,4 @@
-/// Keys of a workload file and of its buffers.  What they are read into: workload.cpp.
+/// Keys of a workload file and of its buffers.  workload.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
@@ -34,7 +34,7 @@ struct BufferKeys {
         .part("memory", &P::memory, "word (required)", "device, managed or pinned")
         .part(
             "gpu", &P::gpu, "number",
-            "number, among the tenant's GPUs, of the one whose memory has the buffer; without it 0")
+            "GPU whose memory has the buffer, by its number among the tenant's GPUs; without it 0")
         .part("init", &P::init, "word or map",
               "initial content: zero, value, linear, uniform, normal, permutation, csr_graph, file "
               "or texture; without it zero")

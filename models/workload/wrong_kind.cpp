@@ -21,7 +21,7 @@ constexpr Format formats[] = {
 };
 
 struct Kind {
-  const char *name, *key;  ///< that only it has
+  const char *name, *key;  ///< name of the kind, and key that only this kind has
   const char* place;
 };
 

@@ -6,12 +6,12 @@
 
 namespace lockstep {
 
-/// Throws UserError at `where` if the file's name says that it is no description in YAML: CUDA,
-/// PTX, an output, a checkpoint.
+/// Throws UserError at `where` if the file's name shows another format than YAML: CUDA, PTX, an
+/// output, a checkpoint.
 void refuse_other_format(const std::string& file, const std::string& where);
 
-/// Throws UserError if the document describes something else than a `wanted`: scenario, workload,
-/// gpu or host.
+/// Throws UserError if the document is of another kind than `wanted`: scenario, workload, gpu or
+/// host.
 void refuse_other_kind(const Node& document, const std::string& wanted);
 
 }  // namespace lockstep

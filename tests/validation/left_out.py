@@ -51,8 +51,8 @@ def table(groups, left_out, seen):
                      f"{statistics.fmean(abs(error) for error in errors.values()):.1f} % | {group['without']} |")
     expected = [worst.get(item, abs(error)) for item, error in seen.items()]
     mean = statistics.fmean(map(abs, seen.values()))
-    lines += ["", f"Of {len(seen)} rows the mean error that is seen is {mean:.1f} %, "
-                  f"the one to expect {statistics.fmean(expected):.1f} % (median {statistics.median(expected):.1f} %)."]
+    lines += ["", f"Over {len(seen)} rows the mean error is {mean:.1f} % with these fits, "
+                  f"and {statistics.fmean(expected):.1f} % without them (median {statistics.median(expected):.1f} %)."]
     return "\n".join(lines) + "\n"
 
 

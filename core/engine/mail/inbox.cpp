@@ -87,7 +87,7 @@ void InboxBuilder::begin(Time reached, Time horizon) {
 
 void InboxBuilder::add(const Mail& mail, PendingMessages& pending) {
   make_room(mail.count);
-  // Copies: a loop over members would read them anew after every entry it writes.
+  // Local copies: a loop over members would load them again after every entry that it writes.
   const Time reached = reached_, horizon = horizon_;
   Entry* next = entries_.data() + count_;
   mail.for_each([&](const MessagePlace& place, const std::byte* message) {
@@ -122,8 +122,8 @@ Inbox InboxBuilder::finish(PendingMessages& pending) {
   return Inbox(sorted_).first(count_);
 }
 
-/// Ranks messages by the bits of the arrival for which a key has room. Messages that are too close
-/// together for that are ordered one by one.
+/// Ranks messages by the bits of the arrival that fit into a key. Messages that are too close
+/// together for these bits are ordered one by one.
 void InboxBuilder::rank() {
   const auto span = static_cast<std::uint64_t>((horizon_ - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);

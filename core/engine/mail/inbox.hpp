@@ -19,11 +19,11 @@ class PendingMessages {
   std::size_t size() const { return waiting_.size(); }
   /// Copies a message.
   void keep(MessagePlace place, const std::byte* message);
-  /// Calls `action` with those that arrive before `horizon`, and forgets them.  The messages stay
-  /// in place until the next keep().
+  /// Calls `action` with the messages that arrive before `horizon`, and removes them.  They stay in
+  /// place until the next keep().
   template <class Action>
   void take_before(Time horizon, Action&& action);
-  /// All of them, sorted.
+  /// Returns all messages, sorted.
   std::vector<const MessageHeader*> sorted() const;
 
  private:
@@ -35,27 +35,27 @@ class PendingMessages {
   std::size_t live_ = 0;  ///< bytes still waiting
 };
 
-/// Makes the sorted inbox of one component after the other; scratch memory of a thread.  Messages
-/// are sorted by (arrival, link, sequence).  Time alone is not enough: two SMs may send to a
-/// partition so that both messages arrive in one cycle, and which of them was copied first depends
-/// on threads and ranks.
+/// Makes the sorted inboxes of components, one after the other, in scratch memory of a thread.
+/// Messages are sorted by (arrival, link, sequence).  Time alone is not enough: two SMs may send to
+/// a partition so that both messages arrive in one cycle, and which of them was copied first
+/// depends on threads and ranks.
 class InboxBuilder {
  public:
   /// Begins the inbox of a component that stands at `reached`, up to `horizon`.
   void begin(Time reached, Time horizon);
-  /// Takes new messages, none of which may arrive before `reached`. Messages that arrive at
-  /// `horizon` or later are added to `pending`.
+  /// Takes new messages, which arrive at `reached` or later. Messages that arrive at `horizon` or
+  /// later are added to `pending`.
   void add(const Mail& mail, PendingMessages& pending);
-  /// Returns all messages that were added, and those of `pending` that arrive before `horizon`, in
-  /// order. Call it once, after the last add(), since it may move pending messages. The result is
-  /// valid until the next begin().
+  /// Returns in order all added messages, and those of `pending` that arrive before `horizon`. Call
+  /// it once, after the last add(), since it may move pending messages. The result is valid until
+  /// the next begin().
   Inbox finish(PendingMessages& pending);
 
  private:
   /// Place of a message with its keys of order: sorting touches no message, which may be far away.
   struct Entry {
     Time arrival;
-    std::uint64_t order;  ///< as in MessagePlace
+    std::uint64_t order;  ///< key of order, as in MessagePlace
     const MessageHeader* message;
 
     Entry() = default;
@@ -81,7 +81,7 @@ class InboxBuilder {
 
   Time reached_, horizon_;
   std::size_t count_ = 0;
-  std::vector<Entry> entries_;  ///< `count_` are used
+  std::vector<Entry> entries_;  ///< only the first `count_` are in use
   std::vector<const MessageHeader*> sorted_;
   RankKeys keys_, ranks_, ordered_;
   const CountLesser count_lesser_ = lesser_counters().back();

@@ -1,8 +1,8 @@
 /// Messages on their way from one thread to another, laid out for the cores' caches.
 ///
-/// A line that another core wrote takes long to come, and as long to be taken back.  So a writer
-/// fills a few lines one behind the other, which it can ask for ahead, and a reader asks for all of
-/// them at once: what stands at random places costs both a wait per line.
+/// A cache line that another core wrote takes long to come, and as long to be taken back.  So a
+/// writer fills a few consecutive lines, which it can prefetch, and a reader prefetches all of them
+/// at once: with scattered data, both would wait once per line.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace lockstep {
 /// Place of a message in a log, and its keys of order: choosing and sorting touch no message.
 struct MessagePlace {
   Time arrival;
-  std::uint64_t order;   ///< link, then sequence
-  std::uint32_t offset;  ///< of its header among the bytes
+  std::uint64_t order;   ///< key of order: link, then sequence
+  std::uint32_t offset;  ///< offset of the message's header among the bytes
   std::uint32_t size;    ///< total_bytes()
 
   static MessagePlace of(const MessageHeader& message, std::uint32_t offset) {
@@ -34,25 +34,25 @@ struct MessagePlace {
 };
 using MessagePlaces = LineAlignedVector<MessagePlace>;
 
-/// The messages of a log for one destination.  The first few stand with those for others, in a
-/// stretch of memory that all share; of many the rest stands together, in places of its own.  While
-/// they are one or two, the first line holds all there is to know about them.
+/// The messages of a log for one destination.  The first few are stored among those for other
+/// destinations, in a shared stretch of memory; further ones are stored together, in memory of
+/// their own.  One or two messages are described completely in the first line.
 struct alignas(2 * cache_line_bytes) MailBundle {
   static constexpr std::uint32_t near = 4;
 
   std::uint32_t destination;  ///< key by which the engine finds it
   std::uint32_t count;
-  const MessagePlace* further;  ///< beyond the near ones
+  const MessagePlace* further;  ///< places of the messages beyond the near ones
   MessagePlace first[near];
-  const std::byte* further_bytes;  ///< where those of `further` stand
+  const std::byte* further_bytes;  ///< memory in which the messages of `further` stand
 };
 static_assert(sizeof(MailBundle) == 2 * cache_line_bytes);
 
-/// A bundle as its reader keeps it, so that the writer's lines need not be read again.
+/// Copy of a bundle that the reader keeps, so that it need not read the writer's lines again.
 struct Mail {
   const MailBundle* bundle;
   const MessagePlace* further;
-  const std::byte* bytes;  ///< of the near messages
+  const std::byte* bytes;  ///< memory of the near messages
   std::uint32_t count;
   std::uint32_t destination;
 
@@ -78,24 +78,25 @@ struct Mail {
 
 class MessageLog;
 
-/// A destination as its senders know it.
+/// State that senders keep about a destination.
 struct MailTarget {
   MessageLog* log = nullptr;
-  Time* floor = nullptr;  ///< kept at or below every arrival
+  Time* floor = nullptr;  ///< time kept at or below every arrival
   std::uint32_t destination = 0;
-  std::uint32_t bundle = 0;  ///< the last one it had
+  std::uint32_t bundle = 0;  ///< bundle that the destination had last
 };
 
-/// Messages from one thread to the components of one share, or rank; reused window after window.
+/// Messages from one thread to the components of one share, or of one rank; used again in each
+/// window.
 class alignas(sharing_bytes) MessageLog {
  public:
   /// Makes a log for at most `most` targets.
   explicit MessageLog(std::size_t most);
 
-  /// Adds a message, whose body and payload the caller fills. Returns their place.
+  /// Adds a message. Returns the place of its body and payload, which the caller fills.
   std::byte* add(const MessageHeader& header, MailTarget& target) {
     Head& head = *this->head();
-    // Bundles of earlier windows are recognised by who stands in their place.
+    // A bundle of an earlier window is recognised by the destination in its place.
     if (target.bundle >= head.count || bundles()[target.bundle].destination != target.destination)
       open_bundle(target);
     MailBundle& bundle = bundles()[target.bundle];
@@ -114,7 +115,7 @@ class alignas(sharing_bytes) MessageLog {
   std::size_t size() const { return head()->count; }
   Mail operator[](std::size_t i) const { return {bundles()[i], head()->bytes}; }
 
-  /// Asks for its beginning, then for the rest: a reader has many.
+  /// Prefetches the begin of the log, then the rest: a reader has many logs.
   void fetch_head() const {
     __builtin_prefetch(memory_.get());
     fetch_bundles(0, ahead);
@@ -124,10 +125,9 @@ class alignas(sharing_bytes) MessageLog {
   void warm_head_to_write() const { warm_to_write(memory_.get()); }
 
  private:
-  /// Bundles that a reader asks for before it knows whether they are needed.
+  /// Number of bundles that a reader prefetches before it knows whether they are needed.
   static constexpr std::size_t ahead = 8;
-  /// Distance, in bundles, from the one that is written to the one that is fetched for
-  /// writing.
+  /// Distance, in bundles, between the bundle being written and the one prefetched for writing.
   static constexpr std::size_t write_ahead = 4;
 
   struct alignas(MailBundle) Head {
@@ -168,11 +168,11 @@ class alignas(sharing_bytes) MessageLog {
   }
   std::byte* add_further(std::uint32_t bundle, const MessageHeader& header);
 
-  AlignedBytes<sharing_bytes> memory_;  ///< a head, then bundles, in the order of their opening
+  AlignedBytes<sharing_bytes> memory_;  ///< a head, then bundles in the order of their opening
   // Not on the line of `memory_`, which readers keep.
-  alignas(cache_line_bytes) ByteBuffer bytes_;  ///< of near messages
-  LineAlignedVector<Further> further_;          ///< by bundle
-  std::size_t crowded_ = 0;                     ///< bundles beyond have no further messages
+  alignas(cache_line_bytes) ByteBuffer bytes_;  ///< bytes of the near messages
+  LineAlignedVector<Further> further_;          ///< further messages of each bundle
+  std::size_t crowded_ = 0;  ///< number of bundles that may have further messages
 };
 
 }  // namespace lockstep

@@ -8,8 +8,8 @@
 namespace lockstep {
 
 /// Messages of the last window to the components of a share, by their positions in the share. The
-/// messages stay in the order in which they are found, one chain per component: senders may be
-/// other cores, and a list per component would be a cache line more to wait for.
+/// messages stay in the order of the logs, with one chain per component: senders may be other
+/// cores, and a list per component would be one more cache line to wait for.
 class ShareMail {
  public:
   void resize(std::size_t positions) { first_.assign(positions, none); }
@@ -33,11 +33,12 @@ class ShareMail {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Entry {
     Mail mail;
-    std::uint32_t next;  ///< of the same component
+    std::uint32_t next;  ///< next entry of the same component
   };
 
   CacheAlignedVector<Entry> entries_;
-  CacheAlignedVector<std::uint32_t> first_;  ///< by position
+  /// First entry of the component at each position of the share.
+  CacheAlignedVector<std::uint32_t> first_;
 };
 
 }  // namespace lockstep

@@ -10,8 +10,8 @@
 namespace lockstep {
 
 /// Returns a mask: bit i says whether due[i] < horizon, for up to 64 components. `quiet` becomes
-/// the earliest of the others. Two at a time and without branches, since which components are
-/// called looks random.
+/// the earliest time of the others. The loop takes two at a time without branches, since the
+/// pattern of calls looks random.
 inline std::uint64_t due_before(const Time* due, std::uint32_t count, Time horizon, Time& quiet) {
   static_assert(sizeof(Time) == sizeof(std::int64_t));
   std::uint64_t called = 0;

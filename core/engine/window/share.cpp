@@ -24,8 +24,8 @@ void Share::select(const std::vector<Time>& horizons, bool everyone,
   }
 }
 
-/// Kinds and components that were expensive lately come first, so that the tail of a window is
-/// made of small pieces.
+/// Kinds and components that were expensive recently come first, so that a window ends with small
+/// pieces.
 void Share::order_longest_first(std::span<const Slot> all, std::size_t kinds) {
   std::vector<std::uint64_t> kind_cost(kinds, 0);
   for (const std::uint32_t slot : slots) {

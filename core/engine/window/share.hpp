@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// The components that one thread owns, in the order in which a window calls them.
+/// Components that one thread owns, in the order in which a window calls them.
 struct alignas(128) Share {
   /// A stretch with components of one kind.
   struct Segment {
@@ -21,14 +21,15 @@ struct alignas(128) Share {
 
   /// Orders `slots`, indices of `all`, anew.
   void order_longest_first(std::span<const Slot> all, std::size_t kinds);
-  /// Finds out who runs in a window with these horizons, by kind; lowers the floor of each kind to
-  /// the earliest time at which one that does not run must be called.
+  /// Selects the components that run in a window with these horizons, by kind.  Lowers the floor of
+  /// each kind to the earliest time at which a component that does not run must be called.
   void select(const std::vector<Time>& horizons, bool everyone, CacheAlignedVector<Time>& floors);
 
-  CacheAlignedVector<std::uint32_t> slots;  ///< by position
-  CacheAlignedVector<Time> due;             ///< by position: when it must be called; zero with mail
+  CacheAlignedVector<std::uint32_t> slots;  ///< slot of the component at each position
+  /// Time at which the component at each position must be called; zero with mail.
+  CacheAlignedVector<Time> due;
   std::vector<Segment> segments;
-  CacheAlignedVector<std::uint32_t> to_run;  ///< positions
+  CacheAlignedVector<std::uint32_t> to_run;  ///< positions of the components that run
   ShareMail mail;
 };
 

@@ -10,7 +10,7 @@ namespace lockstep {
 /// The engine's control block of a component, touched by one thread in a window.
 struct alignas(128) Slot {
   Component* component = nullptr;
-  Time next;  ///< its next_activity()
+  Time next;  ///< next_activity() of the component
   PendingMessages pending;
   ComponentId id;
   std::uint32_t cost = 0;  ///< recent ticks per window

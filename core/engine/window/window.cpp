@@ -63,7 +63,7 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
       arrivals.targets.push_back(to_slot(arrivals.bag, slot, arrivals_floor_));
   }
 
-  std::vector<std::size_t> remote_targets;  // by neighbour: two outboxes fill one log
+  std::vector<std::size_t> remote_targets;  // one target per neighbour: two outboxes fill one log
   for (const int neighbour : neighbours) {
     const auto destinations =
         std::count_if(assignment.places.begin(), assignment.places.end(),
@@ -114,9 +114,10 @@ void Window::run_window(Executor& executor) {
   executor.run_window(*this, window_);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
-  fetch_outcome();  // again: others may have been at work when the executor asked
+  fetch_outcome();  // once more: others may have been at work when the executor asked
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->bags[window_ % 2].window() != window_) continue;  // took no part
+    // The worker took no part in this window.
+    if (worker->bags[window_ % 2].window() != window_) continue;
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {
       next_[kind] = std::min(next_[kind], worker->floor[kind]);
     }
@@ -160,8 +161,8 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   return static_cast<std::uint32_t>(share.to_run.size());
 }
 
-/// Hands out the mail.  Words that other cores wrote take long to come, so all of them are fetched
-/// before the first is needed.
+/// Hands out the mail.  Words written by other cores take long to come, so all of them are
+/// prefetched before the first one is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   share.mail.clear();
   const std::uint64_t last = window_ - 1;
@@ -217,13 +218,14 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     Time& floor = worker.floor[slot.kind];
     floor = std::min(floor, share.due[position]);
   }
-  // All threads have opened the components in this thread's other bag: it is its own again.
+  // All threads have opened the components in this thread's other bag, so the thread may use that
+  // bag again.
   if (last == share.to_run.size())
     for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.warm_head_to_write();
 }
 
-/// Fetches the words that a component which runs soon will read: its own state and its mail, which
-/// other cores may have written.
+/// Prefetches the words that a component will soon read: its own state, and its mail, which other
+/// cores may have written.
 void Window::fetch_messages(const Share& share, std::uint32_t position) const {
   static constexpr std::uint32_t most = 24;
   __builtin_prefetch(slots_[share.slots[position]].component);
@@ -256,7 +258,7 @@ void Window::run_component(Share& share, std::uint32_t position, Worker& worker)
   advance(share, position, worker);
   std::uint64_t spent = ticks() - begin;
   Slot& slot = slots_[share.slots[position]];
-  // Another program may have had this core meanwhile.
+  // Another program may have used this core meanwhile.
   if (profiling_ && spent >= long_step)
     spent -= std::min(spent, worker.time.ticks_away(ticks_per_nanosecond_));
   const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;

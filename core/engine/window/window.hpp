@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// The components of this rank and what they need to run one window after the other.
+/// Components of this rank, with the state needed to run one window after the other.
 class Window final : public WindowTasks {
  public:
   Window(const Graph& graph, const Assignment& assignment, int rank,
@@ -30,7 +30,8 @@ class Window final : public WindowTasks {
   /// Runs as run() does, and also calls components that have nothing to do.
   void run_everyone(Executor& executor, Time horizon);
 
-  /// Returns the earliest activity of each kind on this rank, messages on their way to it included.
+  /// Returns the earliest activity of each kind on this rank, messages on their way to the rank
+  /// included.
   const std::vector<Time>& next() const { return next_; }
   /// Returns the time that the components of each kind have reached.
   const std::vector<Time>& reached() const { return reached_; }
@@ -42,13 +43,13 @@ class Window final : public WindowTasks {
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   std::optional<Failure> failure() const;
 
-  /// Messages to other ranks since the last call: `into[i]` for neighbour i; lowers `sent` (by
-  /// kind) to their arrivals.
+  /// Collects messages to other ranks since the last call: `into[i]` for neighbour i.  Lowers
+  /// `sent` (by kind) to their arrivals.
   void collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent);
-  /// Messages from another rank, as collect_remote wrote them there.
+  /// Delivers messages from another rank, in the form that collect_remote() writes.
   void deliver(std::span<const std::byte> bytes);
 
-  /// Moves all mail into the slots, so that they hold every message; reads next_activity again.
+  /// Moves all mail into the slots, so that they have every message; reads next_activity again.
   void settle();
   std::span<Slot> slots() { return slots_; }
   std::span<const Slot> slots() const { return slots_; }
@@ -78,40 +79,42 @@ class Window final : public WindowTasks {
   void advance(Share& share, std::uint32_t position, Worker& worker);
   Inbox build_inbox(Share& share, std::uint32_t position, Worker& worker);
 
-  // Odd: often every other window runs SMs, and partitions run in those between.
+  // The interval is odd: often every second window runs SMs, and partitions run in the others.
   static constexpr std::uint64_t sample_interval = 17;
-  /// The first windows of a profile are recorded all, so that short runs have one.
+  /// Number of first windows that are all recorded, so that short runs have a profile.
   static constexpr std::uint64_t profiled_at_first = 32 * sample_interval;
-  /// Length in ticks (some 0.1 ms) from which on a profile records each step. Longer steps are so
-  /// few that a sample would miss them.
+  /// Length in ticks (about 0.1 ms) from which a profile records each step. Such steps are so few
+  /// that a sample would miss them.
   static constexpr std::uint64_t long_step = 1 << 18;
   static constexpr std::uint64_t ordering_interval = 1024;
 
-  std::vector<Slot> slots_;               ///< by local component
-  std::vector<std::uint32_t> local_;      ///< by component: its slot
-  std::vector<std::uint32_t> positions_;  ///< by slot: where it stands in its share
+  std::vector<Slot> slots_;               ///< slot of each component of this rank
+  std::vector<std::uint32_t> local_;      ///< slot of each component, by its number
+  std::vector<std::uint32_t> positions_;  ///< position of each slot in its share
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
   /// From other ranks.
   struct Arrivals {
     Mailbag bag;
-    std::vector<MailTarget> targets;  ///< by slot
+    std::vector<MailTarget> targets;  ///< target of each slot
   };
   std::array<Arrivals, 2> arrivals_;
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
-  const double clock_cost_;            ///< of measuring a stretch: ticks
-  const double ticks_per_nanosecond_;  ///< of a profile
+  const double clock_cost_;            ///< ticks that it takes to measure a stretch
+  const double ticks_per_nanosecond_;  ///< conversion for a profile
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;
   std::atomic<bool> failed_{false};
-  // Written between windows and read in them, by all threads.
+  // Number of the window, written between windows and read in them by all threads.
   alignas(sharing_bytes) std::uint64_t window_ = 0;
   std::uint64_t counted_windows_ = 0;
-  bool everyone_ = false;     ///< all are called, whether or not they have something to do
-  std::uint64_t weight_ = 0;  ///< of how many windows this one is the sample; 0: not measured
+  /// true: every component is called, whether or not it has something to do.
+  bool everyone_ = false;
+  /// Number of windows for which this one is the sample; 0: not measured.
+  std::uint64_t weight_ = 0;
 };
 
 }  // namespace lockstep

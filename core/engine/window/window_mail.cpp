@@ -1,4 +1,4 @@
-/// Messages that leave or reach this rank, and messages at rest between two windows.
+/// Messages that leave or reach this rank, and messages that wait between two windows.
 #include <algorithm>
 #include <cstring>
 

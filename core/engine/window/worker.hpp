@@ -17,7 +17,7 @@ namespace lockstep {
 /// Messages sent in one window.  There are two in turn: one is filled while the other, from the
 /// window before, is read.
 struct Mailbag {
-  std::vector<MessageLog> logs;  ///< by share
+  std::vector<MessageLog> logs;  ///< one log per share
 
   /// Returns the window in which the mail was filled.
   std::uint64_t window() const { return logs.front().window(); }
@@ -32,17 +32,19 @@ struct Mailbag {
 struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;
-  std::vector<MessageLog> remote;  ///< since the exchange, by neighbouring rank
-  CacheAlignedVector<Time> floor;  ///< by kind: earliest activity or arrival known of this window
+  /// Messages to other ranks since the exchange, one log per neighbouring rank.
+  std::vector<MessageLog> remote;
+  /// Earliest activity or arrival of each kind, as known of this window.
+  CacheAlignedVector<Time> floor;
   CacheAlignedVector<Time>
-      remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
+      remote_floor;  ///< earliest arrival of each kind on other ranks since the exchange
   InboxBuilder inbox;
   std::optional<Failure> failure;
-  // Of a sample of the windows, each as often as it stands for.
-  std::uint64_t copying_ticks = 0;  ///< spent on inboxes
+  // Sampled times; each sample counts for as many windows as it stands for.
+  std::uint64_t copying_ticks = 0;  ///< ticks spent on copying inboxes
   std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;
-  ThreadTime time;  ///< of a profile
+  ThreadTime time;  ///< times of the thread, for a profile
 };
 
 }  // namespace lockstep

@@ -13,7 +13,7 @@ using Kind = RecordedCollective::Operation;
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 37;
 
-/// Bytes that a GPU sends and gets; 0: its buffer is not looked at.
+/// Bytes that a GPU sends and gets; 0: its buffer is not used.
 struct Need {
   std::uint64_t send = 0, receive = 0;
 };
@@ -51,7 +51,7 @@ bool CollectiveCalls::has_buffers(const Call& call, std::size_t member) const {
          (need.receive == 0 || is_on(device, own.receive, need.receive));
 }
 
-/// A message goes from the device of its stream to the one that has the memory.
+/// Sets messages.  A message goes from the device of its stream to the device with the memory.
 bool CollectiveCalls::set_messages(Call& call, Answer& answer) const {
   for (std::size_t k = 0; k < call.collective.members.size(); ++k) {
     CollectiveMember& message = call.collective.members[k];

@@ -1,4 +1,4 @@
-/// Calls of NCCL at capture: which buffers and kernels a collective takes.
+/// Calls of NCCL at capture: the buffers and kernels of a collective.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,14 @@ class CollectiveCalls {
 
   struct Call {
     RecordedCollective collective;
-    std::vector<std::uint64_t> streams;    ///< as protocol.hpp has them, of the members
+    std::vector<std::uint64_t> streams;    ///< streams of the members, as in protocol.hpp
     std::vector<std::uint64_t> receivers;  ///< streams of devices that get messages
-    std::uint64_t function = 0;  ///< that combines, or copies within a GPU: a collective needs one
+    /// Function that combines, or copies within a GPU; every collective needs one.
+    std::uint64_t function = 0;
   };
-  /// Returns nothing, with an error for the program, where memory is not there; its number is
-  /// whose. Throws BrokenRequest for what no library of ours asks.
+  /// Prepares a collective.  Returns nothing, with an error and a member's number for the program,
+  /// where memory does not exist. Throws BrokenRequest for requests that Lockstep's library never
+  /// makes.
   std::optional<Call> prepare(const Request& request, std::span<const std::byte> bytes,
                               Answer& answer);
 
@@ -34,18 +36,18 @@ class CollectiveCalls {
   struct Scratch {
     std::uint64_t address = 0, bytes = 0;
   };
-  /// Whether the memory is there, on a device.
+  /// Returns whether the memory is on this device.
   bool is_on(std::uint64_t device, std::uint64_t address, std::uint64_t bytes) const;
   bool has_buffers(const Call& call, std::size_t member) const;
   bool set_messages(Call& call, Answer& answer) const;
-  /// Returns memory of at least so many bytes on a device; 0: there is no room.
+  /// Returns memory of at least `bytes` bytes on a device; 0: there is no room.
   std::uint64_t scratch(std::uint32_t device, std::uint64_t bytes);
   std::uint64_t function(const std::string& name, const std::string& ptx);
 
   DeviceMemory& memory_;
   CapturedModules& modules_;
-  std::map<std::uint32_t, Scratch> scratch_;        ///< by device
-  std::map<std::string, std::uint64_t> functions_;  ///< by kernel
+  std::map<std::uint32_t, Scratch> scratch_;        ///< scratch memory of each device
+  std::map<std::string, std::uint64_t> functions_;  ///< function of each kernel
 };
 
 }  // namespace lockstep::capture

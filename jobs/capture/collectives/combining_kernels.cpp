@@ -9,8 +9,8 @@ namespace {
 struct Form {
   const char* name;
   std::uint32_t bytes;
-  const char *load, *store;  ///< types of the access
-  const char* bank;          ///< of registers that are computed with
+  const char *load, *store;  ///< types of the accesses
+  const char* bank;          ///< class of the registers used for computing
   const char* arithmetic;    ///< type of the operations
 };
 constexpr Form forms[element_kinds] = {

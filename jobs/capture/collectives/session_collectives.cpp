@@ -1,4 +1,4 @@
-/// Collectives of a captured program, done part by part as a replay will do them.
+/// Collectives of a captured program, executed part by part as a replay will execute them.
 #include <array>
 #include <cstring>
 

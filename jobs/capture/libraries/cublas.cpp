@@ -18,7 +18,7 @@ constexpr int tf32_math = 3;
 
 struct Handle {
   void* stream = nullptr;
-  int pointer_mode = 0;  ///< 1: scalars stand in the GPU's memory
+  int pointer_mode = 0;  ///< 1: scalars are in the GPU's memory
   int math_mode = 0, atomics_mode = 0;
 };
 
@@ -128,7 +128,7 @@ LOCKSTEP_PROPERTY(cublasSetStream_v2, cublasGetStream_v2, void*, stream)
 LOCKSTEP_PROPERTY(cublasSetPointerMode_v2, cublasGetPointerMode_v2, int, pointer_mode)
 LOCKSTEP_PROPERTY(cublasSetMathMode, cublasGetMathMode, int, math_mode)
 LOCKSTEP_PROPERTY(cublasSetAtomicsMode, cublasGetAtomicsMode, int, atomics_mode)
-/// Does nothing: our kernels need no memory beside the matrices.
+/// Does nothing: Lockstep's kernels need no memory besides the matrices.
 LOCKSTEP_CUBLAS int cublasSetWorkspace_v2(Handle* handle, void*, std::size_t) {
   return handle ? success : not_initialized;
 }
@@ -249,8 +249,7 @@ LOCKSTEP_CUBLAS int cublasSgemmStridedBatched(Handle* handle, int a_operation, i
                    batch});
 }
 
-// Every other entry says its name.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+// Every other entry prints its name and fails. NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define LOCKSTEP_LACKING(name)                                       \
   LOCKSTEP_CUBLAS int name() {                                       \
     lockstep_say_lacking(#name, "is not there in captured programs", \

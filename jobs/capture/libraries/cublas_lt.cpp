@@ -1,5 +1,5 @@
-/// libcublasLt of captured programs: descriptors, one algorithm, and products with epilogues by
-/// kernels of our own.
+/// libcublasLt of captured programs: descriptors, one algorithm, and products with epilogues in
+/// Lockstep's own kernels.
 ///
 /// Enumerators have the numbers that cuBLAS 13 documents.
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Algorithm {
   std::uint64_t known, rest[7];
 };
 constexpr std::uint64_t only_algorithm =
-    0x6c6f636b73746570;  // any number that memory has not by chance
+    0x6c6f636b73746570;  // number that memory does not hold by chance
 /// cublasLtMatmulHeuristicResult_t.
 struct Found {
   Algorithm algorithm;
@@ -144,7 +144,7 @@ LOCKSTEP_CUBLAS int cublasLtMatmulPreferenceCreate(MatmulPreference** preference
   return create(preference);
 }
 
-/// The rest of what programs do with a descriptor.
+/// Further uses of descriptors in programs.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define LOCKSTEP_DESCRIPTOR(name, Type)                                                       \
   LOCKSTEP_CUBLAS int cublasLt##name##Destroy(Type* descriptor) {                             \
@@ -211,8 +211,7 @@ LOCKSTEP_CUBLAS int cublasLtMatmul(void* handle, MatmulDescription* description,
                   {alpha, a, b, beta, c, d}, stream);
 }
 
-// Every other entry says its name.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+// Every other entry prints its name and fails. NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define LOCKSTEP_LACKING(name)                                                                     \
   LOCKSTEP_CUBLAS int name() {                                                                     \
     lockstep_say_lacking(#name, "is not there in captured programs", "use cublasLtMatmul of f16"); \

@@ -57,7 +57,7 @@ class Driver {
     find(encode_, "cuTensorMapEncodeTiled");
   }
 
-  /// Returns the kernel, whose module is loaded when its first kernel is asked for.
+  /// Returns the kernel; its module is loaded when its first kernel is requested.
   void* kernel(const std::string& name, ModuleNumber number) {
     static const char* const texts[] = {lockstep_gemm_fma, lockstep_gemm_mma,
                                         lockstep_bias_gradient, lockstep_gemm_wgmma};
@@ -81,8 +81,8 @@ class Driver {
     if (current_(&context) == 0 && context) return;
     if (retain_(&context, 0) == 0) set_current_(context);
   }
-  /// Makes the map of a matrix of f16 or bf16, `along` numbers beside each other, `columns` such
-  /// columns, for tiles of 64 of them and `high` columns.
+  /// Makes the tensor map of a matrix of f16 or bf16 with `columns` columns of `along` contiguous
+  /// numbers, for tiles of 64 numbers and `high` columns.
   bool encode(OperandMap& map, Element element, const void* from, std::array<int, 3> sizes,
               int column, std::int64_t stride, unsigned high) {
     const auto as_size = [](auto number) { return static_cast<std::uint64_t>(number); };
@@ -142,8 +142,8 @@ bool is_aligned(const void* from, int column, std::int64_t stride, Element eleme
          0;
 }
 
-/// Whether the product is one for warp groups: on Hopper, its operands can be copied as tiles, and
-/// it is not much smaller than a tile.
+/// Returns whether the product suits warp groups: on Hopper, with operands that can be copied as
+/// tiles, and not much smaller than a tile.
 bool is_for_warp_groups(const Gemm& g, Element from, int batch) {
   constexpr int hopper = 9, least = 64;
   return (from == Element::f16 || from == Element::bf16) && driver().generation() == hopper &&
@@ -159,7 +159,7 @@ bool launch_by_warp_groups(Gemm& g, Element from, Element to, int batch, void* s
                       2 * 128 + 32,
                       shared_bytes};
   if (!kernel || launch.grid[1] > most_of_a_grid || launch.grid[2] > most_of_a_grid) return false;
-  // Numbers beside each other are along K, 128 columns at once, or across it, 64 of K at once.
+  // Contiguous numbers run along K (128 columns at once) or across it (64 of K at once).
   const auto encode = [&](OperandMap& map, const void* at, int across, bool along_k, int column,
                           std::int64_t stride) {
     const std::array<int, 3> sizes{along_k ? g.k : across, along_k ? across : g.k, batch};

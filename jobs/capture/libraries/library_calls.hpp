@@ -1,6 +1,6 @@
-/// Replacements of CUDA's linear algebra libraries for captured programs: what they have in common.
-/// They launch kernels of our own, shipped as PTX, through the driver's library, so that a
-/// recording names them.  libcublasLt has this code, and libcublas calls it there.
+/// Replacements of CUDA's linear algebra libraries for captured programs: their common part. They
+/// launch Lockstep's own kernels, shipped as PTX, through the driver's library, so that a recording
+/// names them.  The code is in libcublasLt, and libcublas calls it there.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Gemm {
   int m = 0, n = 0, k = 0;
   int a_column = 0, b_column = 0, c_column = 0, d_column = 0, aux_column = 0;
   int a_turned = 0, b_turned = 0;
-  int a_aligned = 0, b_aligned = 0;  ///< set by the launch
+  int a_aligned = 0, b_aligned = 0;  ///< alignments, set by the launch
   int epilogue = 0, bias_kind = 0, aux_kind = 0;
   float alpha = 1, beta = 0;
 };
@@ -39,15 +39,15 @@ static_assert(sizeof(BiasGradient) == 64);
 }  // namespace lockstep::capture
 
 extern "C" {
-/// Launches the product, `batch` of them, in a stream; returns false if the driver refuses.
-/// f16, bf16 and tf32 go to matrix instructions where the GPU has them (compute capability 8.0),
-/// f16 and bf16 to those of warp groups (9.0) where tiles of the operands can be copied, and all
-/// are summed in f32.  Precondition: `to` is `from` or f32.
+/// Launches `batch` products in a stream; returns false if the driver refuses. f16, bf16 and tf32
+/// use matrix instructions where the GPU has them (compute capability 8.0); f16 and bf16 use those
+/// of warp groups (9.0) where tiles of the operands can be copied.  Sums are in f32.  Precondition:
+/// `to` is `from` or f32.
 bool lockstep_launch_gemm(const lockstep::capture::Gemm* gemm, lockstep::capture::Element from,
                           lockstep::capture::Element to, int batch, void* stream);
 /// Launches sums over rows or columns of `batch` matrices.
 bool lockstep_launch_bias_gradient(const lockstep::capture::BiasGradient* gradient, int batch,
                                    void* stream);
-/// Writes one line: the entry, what it lacks, and what to do.
+/// Prints one line: the entry, what it lacks, and advice.
 void lockstep_say_lacking(const char* entry, const char* what, const char* advice);
 }

@@ -116,7 +116,7 @@ Status write(Descriptor& descriptor, int attribute, const void* from, std::size_
   std::memcpy(place.at, from, bytes);
   return success;
 }
-/// Writes an attribute of a descriptor that can tell what is lacking.
+/// Writes an attribute of a descriptor that records unsupported attributes.
 template <class Descriptor>
 Status write_or_remember(Descriptor& descriptor, int attribute, const void* from, std::size_t bytes,
                          int last, bool of_description) {

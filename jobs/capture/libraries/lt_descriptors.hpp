@@ -1,5 +1,6 @@
-/// Descriptors of libcublasLt: of an operation, of a matrix, of what a search prefers.  Programs
-/// keep them in memory of their own or ours, and write and read them by attributes.
+/// Descriptors of libcublasLt: of an operation, of a matrix, and of the preferences of a search.
+/// Programs keep them in their own memory or in the library's, and write and read them by
+/// attributes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,8 @@ struct MatrixLayout {
   std::uint64_t rows = 0, columns = 0;
   std::int64_t distance = 0;  ///< elements from one column or row to the next
   std::int32_t batch = 1;
-  std::uint32_t lacking = 0;  ///< an attribute that was set and is not there, plus 1
+  /// 1 + number of an attribute that was set and is not supported; 0: none.
+  std::uint32_t lacking = 0;
   std::int64_t stride = 0;
 };
 static_assert(sizeof(MatrixLayout) <= 64);
@@ -27,13 +29,14 @@ struct MatmulDescription {
   std::int32_t a_operation = plain, b_operation = plain, c_operation = plain;
   std::uint32_t epilogue = 1;
   std::int32_t aux_type = -1, bias_type = -1;
-  std::uint32_t lacking = 0;  ///< an attribute that was set and is not there, plus 1
+  /// 1 + number of an attribute that was set and is not supported; 0: none.
+  std::uint32_t lacking = 0;
   void* bias = nullptr;
   std::int64_t bias_stride = 0;
   void* aux = nullptr;
   std::int64_t aux_column = 0, aux_stride = 0;
-  std::int32_t sms = 0;               ///< a hint
-  std::int8_t fast_accumulation = 0;  ///< a hint
+  std::int32_t sms = 0;               ///< hint without effect
+  std::int8_t fast_accumulation = 0;  ///< hint without effect
 };
 static_assert(sizeof(MatmulDescription) <= 184);
 
@@ -46,8 +49,8 @@ struct MatmulPreference {
 };
 static_assert(sizeof(MatmulPreference) <= 64);
 
-/// Writes and reads an attribute.  Those that are not there may be set to zero; else the
-/// descriptor remembers it, and the product says it.
+/// Writes and reads an attribute.  Unsupported attributes may be set to zero; otherwise the
+/// descriptor remembers them, and the product reports them.
 Status set(MatrixLayout& layout, int attribute, const void* from, std::size_t bytes);
 Status set(MatmulDescription& description, int attribute, const void* from, std::size_t bytes);
 Status set(MatmulPreference& preference, int attribute, const void* from, std::size_t bytes);

@@ -88,7 +88,7 @@ std::uint64_t rows_of(const MatrixLayout& l, int operation) {
 std::uint64_t columns_of(const MatrixLayout& l, int operation) {
   return operation == plain ? l.columns : l.rows;
 }
-/// Returns whether rows and columns stand beside each other without overlap.
+/// Returns whether rows and columns are contiguous without overlap.
 bool is_valid(const MatrixLayout& l) {
   const std::uint64_t beside = l.order == 1 ? l.columns : l.rows;
   return fits_int(l.rows) && fits_int(l.columns) && l.distance >= 0 && l.batch >= 0 &&
@@ -152,7 +152,8 @@ Gemm gemm_of(const LtProduct& p, const Types& types, const LtMemory& memory) {
   return g;
 }
 
-/// Sums of a matrix in memory, one for each row (of A and D) or column (of B).
+/// Returns the gradient of a bias: sums of a matrix in memory, one for each row (of A and D) or
+/// column (of B).
 BiasGradient gradient_of(const Gemm& g, const Types& types) {
   const unsigned epilogue = static_cast<unsigned>(g.epilogue);
   BiasGradient s;

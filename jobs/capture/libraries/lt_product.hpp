@@ -1,4 +1,4 @@
-/// Products of libcublasLt: what is asked for is checked and given to kernels of our own.
+/// Products of libcublasLt: requests are checked and passed to Lockstep's own kernels.
 #pragma once
 
 #include "jobs/capture/libraries/library_calls.hpp"

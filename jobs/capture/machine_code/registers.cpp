@@ -10,7 +10,7 @@
 namespace lockstep::capture {
 namespace {
 
-/// An attribute whose value stands behind it, of so many bytes.
+/// An attribute with a value of known size behind it.
 struct Attribute {
   std::uint8_t format, name;
   std::uint16_t bytes;

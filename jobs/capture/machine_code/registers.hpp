@@ -1,4 +1,4 @@
-/// Registers of a thread by the machine code of its kernel, as ptxas gave them out.
+/// Registers of a thread, as ptxas allocated them in the machine code of its kernel.
 /// Source: the .nv.info sections that nvcc 9 to 13 write; none of it is documented.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace lockstep::capture {
 
-/// Registers by the kernel's name.  The map is empty where the machine code is not understood.
+/// Returns the registers by the kernel's name; empty where the machine code is not understood.
 std::map<std::string, std::uint32_t> registers_of_kernels(std::span<const char> elf);
 
 }  // namespace lockstep::capture

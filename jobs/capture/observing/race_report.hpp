@@ -1,4 +1,4 @@
-/// Races of captured kernels in shared memory, for people: a line for each pair of PTX lines.
+/// Races of captured kernels in shared memory, as text: a line for each pair of PTX lines.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class RaceReport {
 
   /// Returns the list for the races that a launch of the kernel finds.
   isa::RaceList& of_kernel(const std::string& name) { return kernels_[name].races; }
-  /// Returns a line for each race that the last launch of the kernel added.  `file`: of the
+  /// Returns a line for each race that the last launch of the kernel added.  `file`: file of the
   /// recording.
   std::string news(const std::string& kernel, const std::string& file, const isa::Launch& launch);
   std::string summary() const;
@@ -31,7 +31,8 @@ class RaceReport {
     std::size_t seen = 0;
   };
   std::map<std::string, Kernel> kernels_;
-  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> pairs_;  ///< kernel and lines
+  /// Kernel and lines of each pair.
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> pairs_;
 };
 
 }  // namespace lockstep::capture

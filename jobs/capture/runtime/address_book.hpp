@@ -20,9 +20,9 @@ enum class Releaser { device, host, any };
 struct Allocation {
   std::uint64_t address = 0, bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  std::uint64_t on_gpu = 0;  ///< of registered memory: its address there; 0: the same
-  bool is_variable = false;  ///< of a module, which has it until the end
-  int device = 0;            ///< where it was asked for
+  std::uint64_t on_gpu = 0;  ///< registered memory: address on the GPU; 0: the same
+  bool is_variable = false;  ///< variable of a module, which keeps it until the end
+  int device = 0;            ///< device of the request
 
   bool is_freed_by(Releaser releaser) const {
     if (is_variable || on_gpu != 0) return false;
@@ -34,12 +34,12 @@ struct Allocation {
 struct Function {
   std::uint64_t module = 0;
   std::string name;
-  bool may_be_missing = false;  ///< the program asks whether it is there
-  bool known = false;           ///< the rest has been asked for
+  bool may_be_missing = false;  ///< the program asks whether the function is there
+  bool known = false;           ///< true: the members below have been fetched
   FunctionDescription description;
   std::vector<ParameterDescription> parameters;
   std::uint32_t dynamic_shared_limit = 0;
-  /// Clusters of launches that name none, as the program has set them; 0: it has not.
+  /// Clusters that the program has set for launches that name none; 0: not set.
   std::uint32_t required_cluster[3] = {0, 0, 0};
   bool cluster_must_be_set = false;
   bool takes_non_portable_cluster = false;
@@ -50,9 +50,10 @@ struct Variable {
   std::uint64_t module = 0;
   std::string name;
   std::size_t bytes = 0;
-  void** managed_pointer = nullptr;  ///< where the program looks for a managed one's address
-  std::uint64_t address = 0;         ///< 0: nobody has asked for it yet
-  bool may_be_missing = false;       ///< the program asks whether it is there
+  /// Place where the program looks for the address of a managed variable.
+  void** managed_pointer = nullptr;
+  std::uint64_t address = 0;    ///< 0: not requested yet
+  bool may_be_missing = false;  ///< the program asks whether the variable is there
 };
 
 class AddressBook {
@@ -63,7 +64,8 @@ class AddressBook {
   std::optional<Allocation> remove(std::uint64_t address);
   /// Returns the allocation around the address.
   std::optional<Allocation> find(const void* pointer);
-  /// Copies of memory that the CPU sees as well are done by the CPU.
+  /// Returns whether the memory is only on the device.  The CPU copies memory that it can access
+  /// itself.
   bool is_device(const void* pointer) {
     const auto found = find(pointer);
     return found && found->kind == MemoryKind::device;
@@ -72,8 +74,8 @@ class AddressBook {
   void add_function(const void* host, std::uint64_t module, const char* name,
                     bool may_be_missing = false);
   void add_variable(const void* host, Variable variable);
-  /// Returns the function, which `lockstep capture` is asked for if it is not known yet; null with
-  /// the error noted.
+  /// Returns the function, asking `lockstep capture` if it is not known yet; nullptr with the error
+  /// noted.
   Function* function(const void* host);
   Variable* variable(const void* host);
   /// Gives managed variables their addresses before the program looks at them.
@@ -86,8 +88,7 @@ class AddressBook {
   std::map<const void*, Variable> variables_;
 };
 
-/// Maps shared memory of `lockstep capture` at its address. Returns false if something else lies
-/// there.
+/// Maps shared memory of `lockstep capture` at its address. Returns false if other memory is there.
 bool map_shared(std::uint64_t address, std::uint64_t bytes);
 void unmap_shared(std::uint64_t address, std::uint64_t bytes);
 

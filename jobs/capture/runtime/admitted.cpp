@@ -1,8 +1,9 @@
-/// Calls of the C library whose system calls would fail on pages that are taken from the CPU: they
-/// admit them first.  They stand before the library's own, since programs name this one first.
+/// Calls of the C library whose system calls would fail on pages taken from the CPU: these versions
+/// first give the CPU access.  They take precedence over the library's own, since programs are
+/// linked with this library first.
 ///
-/// Simplified: only the calls to which programs hand managed memory are here; others would fail
-/// with EFAULT.
+/// Simplified: only calls to which programs pass managed memory are here; others would fail with
+/// EFAULT.
 #include <dlfcn.h>
 #include <sys/types.h>
 #include <sys/uio.h>

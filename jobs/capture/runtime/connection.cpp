@@ -37,7 +37,7 @@ void touch_pages(const void* pointer, std::size_t bytes, bool writes) {
   }
 }
 
-/// Returns the first beginning at which the program has nothing; it needs a page there to see that.
+/// Returns the first begin at which the program has no memory; the check needs a page there.
 std::uint64_t free_address() {
   for (const std::uint64_t address : first_addresses) {
     void* const wanted = reinterpret_cast<void*>(address);
@@ -92,7 +92,7 @@ Connection::Connection() : process_(getpid()) {
     refuse_child("two processes of the program use CUDA - capture each on its own");
   first_address_ = free_address();
   const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_), first_address_});
-  if (reply.status != success) std::_Exit(1);  // the other side has said why
+  if (reply.status != success) std::_Exit(1);  // the recording process has said why
   if (reply.bytes.size() != sizeof device_)
     end("this CUDA runtime is none of the `lockstep capture` that started the program - "
         "build the whole program: cmake --build --preset release");

@@ -15,7 +15,8 @@ namespace lockstep::capture {
 
 class Connection {
  public:
-  /// Ends the program with one line when `lockstep capture` did not start it.
+  /// Returns the connection.  Ends the program with one line when `lockstep capture` did not start
+  /// it.
   static Connection& get();
 
   struct Reply {
@@ -23,8 +24,8 @@ class Connection {
     std::uint64_t numbers[2] = {};
     std::vector<char> bytes;
   };
-  /// Asks and waits; calls from several threads follow each other.  What kernels printed goes to
-  /// the program's standard output.
+  /// Asks and waits; calls from several threads follow each other.  Text that kernels printed goes
+  /// to the program's standard output.
   Reply ask(Operation operation, std::initializer_list<std::uint64_t> numbers = {},
             std::span<const char> bytes = {});
   /// Asks and waits like ask(); the answer's bytes go to `to`, which must hold them.
@@ -54,7 +55,7 @@ class Connection {
 
 /// Keeps the error for cudaGetLastError and gives it back.
 Error noted(Error error);
-/// Hands the program a value; a place for it that the program does not have is an error.
+/// Gives the program a value; a missing place for the value is an error.
 template <class T, class Value>
 Error give(T* to, const Value& value) {
   if (!to) return noted(invalid_value);
@@ -62,7 +63,7 @@ Error give(T* to, const Value& value) {
   return success;
 }
 Error last_error(bool forget);
-/// Tells of an entry that is not there, once each.
+/// Reports an unsupported entry, once each.
 Error unsupported(const char* name);
 
 inline std::span<const char> bytes_of(std::string_view text) {

@@ -26,8 +26,8 @@ bool is_on_gpu(const void* pointer) {
   return AddressBook::get().is_device(pointer);
 }
 
-/// Returns whether one end of a copy or fill is there: memory that was allocated, as far as that
-/// reaches, or memory of the program's own.  Memory on the device is checked by `lockstep capture`.
+/// Returns whether one end of a copy or fill exists: allocated memory, up to its end, or memory of
+/// the program's own.  `lockstep capture` checks memory on the device.
 bool is_there(const void* pointer, std::size_t bytes, bool must_be_allocated) {
   const auto found = AddressBook::get().find(pointer);
   if (!found) return !must_be_allocated && is_mapped(pointer, bytes);
@@ -212,7 +212,7 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, st
 }
 namespace {
 
-/// Checks that the memory is on the device that is named; addresses alone say where to copy.
+/// Checks that the memory is on the named device; for the copy itself the addresses suffice.
 Error check_place(const void* pointer, int named) {
   if (!is_device_number(named)) return invalid_device;
   const auto found = AddressBook::get().find(pointer);

@@ -34,14 +34,14 @@ bool is_mapped(const void* pointer, std::size_t bytes);
 Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Order& order);
 Error copy_rows(const Rows& rows, int kind, const Order& order);
 Error copy_volume(const Copy3D& copy, const Order& order);
-/// `failed`: where the number of the copy goes that could not be made; may be null.
+/// `failed`: place for the number of the copy that could not be made; may be null.
 Error copy_batch(void* const* to, const void* const* from, const std::size_t* bytes,
                  std::size_t count, std::size_t* failed, StreamHandle stream);
 /// Copies between a variable of the GPU and the host.
 Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t offset,
                   bool to_symbol, int kind, const Order& order);
 Error fill_row(void* to, const Pattern& pattern, std::size_t bytes, std::uint64_t stream);
-/// `width`: in bytes.
+/// `width`: bytes of a row.
 Error fill_rows(void* to, std::size_t pitch, const Pattern& pattern, std::size_t width,
                 std::size_t height, std::uint64_t stream);
 

@@ -1,4 +1,4 @@
-/// The part of the CUDA runtime's binary interface that programs rely on: types by their sizes and
+/// The part of the CUDA runtime's binary interface that programs use: types by their sizes and
 /// layouts, and numbers of its enumerations.
 ///
 /// Source: CUDA Runtime API reference, "Data types used by CUDA Runtime", and the layouts that
@@ -54,7 +54,7 @@ struct KernelNodeParameters {
   Dimensions blocks, threads;
   unsigned shared_bytes = 0;
   void** arguments = nullptr;
-  void** packed = nullptr;  ///< instead of them: names and values, as for cuLaunchKernel
+  void** packed = nullptr;  ///< names and values instead of arguments, as for cuLaunchKernel
 };
 struct FillNodeParameters {
   void* to = nullptr;
@@ -89,7 +89,7 @@ struct FunctionAttributes {
 static_assert(sizeof(FunctionAttributes) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 144 : 56));
 
 struct PointerAttributes {
-  int type = 0;  ///< 0 unregistered, 1 host, 2 device, 3 managed
+  int type = 0;  ///< 0: unregistered, 1: host, 2: device, 3: managed
   int device = 0;
   void *device_pointer = nullptr, *host_pointer = nullptr;
 #if LOCKSTEP_CUDA_MAJOR >= 13
@@ -115,7 +115,7 @@ struct LaunchConfiguration {
 static_assert(sizeof(LaunchConfiguration) == 56);
 
 struct MemoryLocation {
-  int type = 0;  ///< 1 device, 2 host
+  int type = 0;  ///< 1: device, 2: host
   int id = 0;
 };
 

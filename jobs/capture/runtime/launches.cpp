@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::vector<CallConfiguration> call_configurations;
 
-/// Returns whether there is room for all blocks of a cooperative launch, which run at once.
+/// Returns whether all blocks of a cooperative launch, which run at once, find room.
 bool has_room(const Function& function, const CallConfiguration& how) {
   const Connection::Reply room = Connection::get().ask(
       Operation::occupancy,
@@ -102,7 +102,8 @@ Arguments packed_arguments(void* const* list) {
   return arguments;
 }
 
-/// A kernel has more than the usual only where its attribute says so.
+/// Returns the largest dynamic shared memory; a kernel has more than the usual amount only if its
+/// attribute says so.
 std::size_t most_dynamic_shared_bytes(const Function& function) {
   const std::uint32_t of_kernel = function.description.shared_bytes,
                       usual = Connection::get().device().shared_bytes_unasked;
@@ -293,8 +294,8 @@ LOCKSTEP_EXPORT Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* host, int threads, std::size_t shared_bytes, unsigned) {
   return occupancy(blocks, host, threads, shared_bytes);
 }
-/// Returns the most shared memory that leaves room for so many blocks. It asks for each amount,
-/// from the largest allowed one downwards.
+/// Returns the most shared memory that leaves room for this number of blocks. The function tries
+/// each amount, from the largest allowed one downwards.
 LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes,
                                                                 const void* host, int blocks,
                                                                 int threads) {

@@ -14,35 +14,35 @@ struct CallConfiguration {
   Dimensions blocks, threads;
   std::size_t shared_bytes = 0;
   StreamHandle stream = nullptr;
-  bool programmatic = false;  ///< it may overlap with the launch ahead of it in its stream
+  bool programmatic = false;  ///< the launch may overlap with the one ahead of it in its stream
   bool has_cluster = false;
   Dimensions cluster{};
 };
 
-/// A launch with its arguments, to be done now or when a graph is launched.
+/// A launch with its arguments, to be executed now or when a graph is launched.
 struct KernelCall {
-  const void* function = nullptr;  ///< as the address book knows it
+  const void* function = nullptr;  ///< function as the address book knows it
   CallConfiguration how;
-  std::vector<char> parameters;      ///< the buffer
-  std::vector<std::size_t> offsets;  ///< of each parameter in it
+  std::vector<char> parameters;      ///< parameter buffer
+  std::vector<std::size_t> offsets;  ///< offset of each parameter in the buffer
 };
 
-/// A pointer to each argument, or all of them as the buffer that kernels get.
+/// A pointer to each argument, or all arguments as the kernel's parameter buffer.
 struct Arguments {
   void* const* each = nullptr;
   const void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
 };
 
-/// Reads a list of names and values that ends with 0: 1 the buffer, 2 where its size stands.
+/// Reads a list of names and values that ends with 0: 1 is the buffer, 2 the place of its size.
 Arguments packed_arguments(void* const* list);
 
-/// Reads what attributes of a launch say; those that say nothing of what is modelled are passed
-/// over.  `cooperative`: all its blocks are to run at once.
+/// Reads attributes of a launch; attributes without an effect on the model are ignored.
+/// `cooperative`: all its blocks must run at once.
 Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallConfiguration& how,
                       bool& cooperative);
 
-/// Sets the clusters that a launch asks for, or those that the program has set for the function.
+/// Sets the clusters that a launch names, or those that the program has set for the function.
 void set_cluster(const Function& function, const CallConfiguration& how,
                  LaunchDescription& description);
 /// Tells how many clusters of a launch can be on the GPU at once.
@@ -55,7 +55,7 @@ Error make_call(const void* function, const CallConfiguration& how, const Argume
                 KernelCall& call);
 /// Asks for the launch.
 Error run(const KernelCall& call);
-/// Launches the kernel in its stream, or adds it to the graph that the stream is captured into.
+/// Launches the kernel in its stream, or adds it to the graph into which the stream is captured.
 Error launch(const void* function, const CallConfiguration& how, const Arguments& arguments,
              bool cooperative = false);
 

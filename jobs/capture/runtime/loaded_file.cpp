@@ -13,7 +13,7 @@ LoadedFile file_around(const void* address) {
   if (::dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || !map)
     return {};
   const char* const slash = std::strrchr(info.dli_fname, '/');
-  const bool is_program = map->l_prev == nullptr;  // the first of the process
+  const bool is_program = map->l_prev == nullptr;  // the first map of a process is the program
   return {slash ? slash + 1 : info.dli_fname, is_program};
 }
 

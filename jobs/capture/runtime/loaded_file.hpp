@@ -6,8 +6,8 @@
 namespace lockstep::capture {
 
 struct LoadedFile {
-  std::string name;         ///< without folders; "": no file
-  bool is_program = false;  ///< and no library
+  std::string name;         ///< name without folders; "": no file
+  bool is_program = false;  ///< true: the program; false: a library
 };
 
 /// Returns the file that this code or data was loaded from.

@@ -64,7 +64,7 @@ Error advise(const void* pointer, std::size_t bytes, int advice, bool to_host) {
   } else if (advice == set_preferred) {
     meaning = to_host ? Advice::prefer_host : Advice::prefer_gpu;
   } else if (advice != unset_preferred) {
-    return success;  // accessed-by: mappings that the machine makes on demand
+    return success;  // accessed-by needs nothing: the machine maps on demand
   }
   return noted(Connection::get()
                    .ask(Operation::advise, {reinterpret_cast<std::uint64_t>(pointer), bytes,

@@ -9,7 +9,7 @@
 
 namespace lockstep::capture {
 
-/// Part of the memory that belongs to the recording; no bytes: all of it.
+/// Part of the memory that is recorded; no bytes: all of it.
 struct RecordedPart {
   std::size_t begin = 0, bytes = 0;
 };
@@ -17,11 +17,11 @@ Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const Recorde
 /// Releases memory. Null is allowed, and nothing happens.
 Error release(void* pointer, Releaser releaser = Releaser::any);
 
-/// Memory of the program's own becomes memory that the GPU sees too: its pages are replaced by
-/// pages of the shared file, with what they hold.  The GPU has another address for it.
+/// Makes memory of the program visible to the GPU: its pages are replaced by pages of the shared
+/// file with the same content.  The GPU has another address for it.
 ///
-/// Simplified: pages with the stack that is in use, and pages that hold other registered memory,
-/// stay as they are; copies from and to them work, kernels have no address for them.
+/// Simplified: pages of the stack in use, and pages with other registered memory, stay as they are;
+/// copies from and to them work, but kernels have no address for them.
 Error register_host(void* pointer, std::size_t bytes);
 Error unregister_host(void* pointer);
 

@@ -1,4 +1,4 @@
-/// Every other entry of the runtime: answers cudaErrorNotSupported, with one line that names it.
+/// Every other entry of the runtime: it returns cudaErrorNotSupported, with one line that names it.
 #include "jobs/capture/runtime/connection.hpp"
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)

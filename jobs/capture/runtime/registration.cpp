@@ -1,5 +1,5 @@
 /// Entries that the start-up code of programs calls to announce fat binaries, kernels and
-/// variables.  Source: crt/host_runtime.h as nvcc 12 and 13 use it.
+/// variables.  Source: crt/host_runtime.h as used by nvcc 12 and 13.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace lockstep::capture {
 namespace {
 
-/// Appends a container (see fat_binary.hpp), whose header says how long it is.
+/// Appends a container (see fat_binary.hpp); its header has the length.
 void append_container(const void* data, std::vector<char>& to) {
   const char* begin = static_cast<const char*>(data);
   std::uint16_t header = 0;
@@ -22,7 +22,7 @@ void append_container(const void* data, std::vector<char>& to) {
   to.insert(to.end(), begin, begin + header + bytes);
 }
 
-/// Returns the container, or those from which device code was linked (-rdc=true).
+/// Returns the container, or the containers from which device code was linked (-rdc=true).
 std::vector<char> containers(const FatBinaryWrapper& wrapper) {
   constexpr std::int32_t linked = 2;
   std::vector<char> bytes;
@@ -55,7 +55,7 @@ LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
 
 LOCKSTEP_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 
-/// Called at the end of the program: its last reads of results belong to the recording.
+/// Called at the end of the program: reads of results up to here belong to the recording.
 LOCKSTEP_EXPORT void __cudaUnregisterFatBinary(void** handle) {
   report_touches();
   take_pages();

@@ -23,12 +23,12 @@ struct Region {
   std::atomic<std::uint64_t> address{0};  ///< 0: unused
   std::uint64_t bytes = 0;
   Admitted* pages = nullptr;
-  bool taken = false;  ///< some page is, or was, not admitted since the last launch
+  bool taken = false;  ///< a page has been closed to the program since the last launch
 
   std::uint64_t page_count() const { return (bytes + page - 1) / page; }
 };
 
-// A table that does not move, since a signal handler looks into it.
+// The table never moves, since a signal handler reads it.
 constexpr std::size_t most_regions = 8192;
 Region regions[most_regions];
 std::atomic<std::size_t> region_count{0};
@@ -55,7 +55,7 @@ bool admit(Region& region, std::uint64_t address, bool writes) {
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
-  constexpr long long write_bit = 2;  // of the page fault's error code
+  constexpr long long write_bit = 2;  // bit of the page fault's error code
   const bool writes =
       (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   if (Region* region = region_at(address); region && admit(*region, address, writes)) return;
@@ -65,7 +65,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else if (program_action.sa_handler != SIG_DFL && program_action.sa_handler != SIG_IGN) {
     program_action.sa_handler(signal);
   } else {
-    ::sigaction(SIGSEGV, &program_action, nullptr);  // the access is done again, and ends it
+    ::sigaction(SIGSEGV, &program_action, nullptr);  // the access is repeated and ends the program
   }
 }
 
@@ -87,7 +87,7 @@ void track_pages(std::uint64_t address, std::uint64_t bytes) {
   const std::lock_guard lock(regions_mutex);
   std::size_t place = 0;
   while (place < region_count && regions[place].address != 0) ++place;
-  if (place == most_regions) return;  // its writes are still found by comparing
+  if (place == most_regions) return;  // writes to this region are still found by comparing
   Region& region = regions[place];
   region.bytes = bytes;
   region.pages = new Admitted[region.page_count()];
@@ -124,7 +124,7 @@ std::vector<Touch> touched_pages() {
   std::vector<Touch> touches;
   for (std::size_t r = 0; r < region_count; ++r) {
     const Region& region = regions[r];
-    if (region.address == 0 || !region.taken) continue;  // before a launch nothing has moved
+    if (region.address == 0 || !region.taken) continue;  // before a launch no bytes have moved
     for (std::uint64_t first = 0; first < region.page_count();) {
       std::uint64_t last = first;
       while (last < region.page_count() && region.pages[last] == region.pages[first]) ++last;
@@ -141,7 +141,7 @@ std::vector<Touch> touched_pages() {
 void admit_pages(const void* pointer, std::size_t bytes, bool writes) {
   const auto begin = reinterpret_cast<std::uint64_t>(pointer);
   if (region_count == 0 || begin - Connection::get().first_address() >= address_space)
-    return;  // most calls
+    return;  // most calls end here
   for (std::uint64_t at = begin; at < begin + bytes; at = (at / page + 1) * page)
     if (Region* region = region_at(at)) admit(*region, at, writes);
 }

@@ -1,8 +1,8 @@
 /// Pages of managed memory that the CPU reads and writes between launches, found by page
 /// protection.
 ///
-/// After a launch all pages are taken from the CPU; the first access to each comes back as a
-/// signal, is noted and admitted.  System calls that would fail on such a page admit it first
+/// After a launch all pages are closed to the CPU; the first access to each raises a signal, is
+/// noted, and opens the page.  System calls that would fail on a closed page open it first
 /// (admitted.cpp).
 #pragma once
 

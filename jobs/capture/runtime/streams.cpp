@@ -1,8 +1,7 @@
 /// Streams, events and waiting.
 ///
-/// At capture every call is done when it returns; what a recording keeps is the order.  Times of
-/// events are those that a counter of work would give: the program may divide by them, and is
-/// reported.
+/// At capture every call is complete when it returns; a recording keeps the order.  Times of events
+/// come from a counter of work: the program may divide by them, and the query is reported.
 #include "jobs/capture/runtime/streams.hpp"
 
 #include <atomic>
@@ -29,7 +28,7 @@ struct Event {
   unsigned flags = 0;
   bool recorded = false;
   std::uint64_t stream = 0, time_ns = 0;
-  Graph* graph = nullptr;  ///< that its stream was captured into
+  Graph* graph = nullptr;  ///< graph into which the event's stream was captured
   int device = 0;
 };
 
@@ -39,8 +38,7 @@ bool is_default(StreamHandle stream) {
   return reinterpret_cast<std::uintptr_t>(stream) <= last_special_handle;
 }
 
-/// Objects that programs hold by handles; a handle that was given back, or never given, names no
-/// object.
+/// Objects that programs name by handles; a released or unknown handle names no object.
 template <class T>
 class Handles {
  public:
@@ -170,7 +168,7 @@ LOCKSTEP_EXPORT Error cudaStreamWaitEvent(StreamHandle stream, EventHandle event
   return noted(
       Connection::get().ask(Operation::order, {stream_number(stream), object->stream}).status);
 }
-/// The host runs it when what stands before it in the stream is done, which it is.
+/// Runs the function at once: everything before it in the stream is already complete.
 LOCKSTEP_EXPORT Error cudaLaunchHostFunc(StreamHandle stream, HostFunction function, void* data) {
   if (!function) return noted(invalid_value);
   return in_stream(

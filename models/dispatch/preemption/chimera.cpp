@@ -1,9 +1,10 @@
-/// Chimera: each block of an SM by the technique that loses least within the latency bound of the
-/// urgent tenant: flushed while it has done little, drained when it is nearly done, saved between.
+/// Chimera: each block of an SM leaves by the technique that loses least within the latency bound
+/// of the urgent tenant.  It is flushed while it has done little, drained when it is nearly done,
+/// and saved in between.
 ///
-/// The SM is taken as a whole: it is free when its last block is gone.  Chimera counts what a block
-/// that drains loses: it waits for those behind it, as many instructions as it is ahead of the
-/// last. `chimera-plus` predicts the rest of a block as the dual-kernel scheme does, from its own
+/// The SM is taken as a whole: it is free when its last block is gone.  Chimera counts a loss for a
+/// draining block, which waits for slower blocks: as many instructions as it is ahead of the last
+/// one. `chimera-plus` predicts the rest of a block as the dual-kernel scheme does, from its own
 /// cycles per instruction where running blocks differ less than finished ones.
 /// Source: 003, sections 2 and 4.2 (Chimera, Chimera+), 3.3.2 (costs); preemption.md, sections 2
 /// and 7.

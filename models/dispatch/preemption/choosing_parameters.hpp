@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// Parameters of the policies that choose a technique for each block: how those are saved, and how
-/// long those drain that are not.
+/// Parameters of the policies that choose a technique for each block: the way of saving, and the
+/// longest drain.
 struct ChoosingParameters {
   ContextKind context;
   StopPlaces points;
@@ -27,7 +27,7 @@ struct ChoosingParameters {
   }
 };
 
-/// The schema of P, which has them as a base, begins with them.
+/// Schema of the fields at the head of P, which derives from these parameters.
 template <class P>
 ParametersOf<P> choosing_parameters() {
   using namespace literals;

@@ -1,7 +1,7 @@
-/// Draining: an SM gets no new blocks of the less urgent grid; it is free when those that run are
-/// done.
+/// Draining: an SM gets no new blocks of the less urgent grid, and is free when its running blocks
+/// are done.
 ///
-/// Latency: the rest of the longest of them, without a bound.  Nothing is done twice.
+/// Latency: the remaining time of the longest block, without a bound.  No work is repeated.
 /// Source: preemption.md, section 2 (SM draining); 002, section II; 003, section 2.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"

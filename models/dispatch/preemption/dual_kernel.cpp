@@ -1,9 +1,9 @@
-/// Dual kernel: blocks of the urgent grid enter an SM one by one, each as soon as those few blocks
-/// are gone that stand in its place, while the other grid's blocks beside them run on.
+/// Dual kernel: blocks of the urgent grid enter an SM one by one.  Each enters as soon as the few
+/// blocks in its place have left, while other blocks of the less urgent grid run on.
 ///
-/// Each block has the technique that loses least within the latency bound, with a drain estimate
-/// that follows the kernel's behaviour; which of them leave: victim_selection.hpp.  Blocks that are
-/// not chosen run to their end, and no others of their grid start there while the urgent grid is
+/// Each block leaves by the technique that loses least within the latency bound, with a drain
+/// estimate that follows the kernel's behaviour; victim_selection.hpp chooses the blocks.  Other
+/// blocks run to their end, and no more blocks of their grid start there while the urgent grid is
 /// present.
 /// Source: 003, sections 3.1 to 3.3, Figures 3.1 to 3.4; preemption.md, sections 6 and 7.
 ///

@@ -20,7 +20,8 @@ struct DualKernelParameters : ChoosingParameters {
   }
 };
 
-/// Urgent blocks enter one by one: see dual_kernel.cpp.  How long a block drains is left open.
+/// Urgent blocks enter one by one: see dual_kernel.cpp.  A derived class predicts how long a block
+/// drains.
 class DualKernel : public Preemption {
  public:
   explicit DualKernel(const DualKernelParameters& parameters) : parameters_(parameters) {}

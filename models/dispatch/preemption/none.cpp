@@ -1,4 +1,4 @@
-/// No preemption: a grid waits until the one before it has ended, however urgent it is.
+/// No preemption: a grid waits until the grid before it has ended, however urgent it is.
 #include "models/dispatch/preemption/preemption.hpp"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
-/// Oracle: dual kernel that knows how long each block will still drain, from an earlier run of the
-/// same scenario without a preemption.
+/// Oracle: a dual kernel that knows the remaining time of each block from an earlier run of the
+/// same scenario without preemption.
 ///
-/// What is left of a block is its duration then less the time that it has been on chip now.
+/// The remaining time is the block's duration in that run minus its time on chip in this one.
 /// Source: 003, section 4.1 (the oracle of Figures 4.1 and 4.5); preemption.md, section 7.4.
 ///
 /// Simplified: a tenant that starts again launches the same grids in each round.

@@ -37,21 +37,22 @@ struct PreemptionSteps {
     /// Technique of blocks that decide() has not seen.
     Technique others = Technique::drain;
     /// Time for which blocks may drain before they leave by other means; zero: ten times the bound
-    /// of the urgent grid, or the expected time if that is longer; 1 ms if the grid has no bound.
+    /// of the urgent grid, or the expected time if that is longer; 1 ms without a bound.
     Time drain_limit{};
-    /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
+    /// SM cycles between two signals, at which an SM makes room although no grid wants it; 0:
+    /// never.
     Cycles signal{0};
   };
   /// decide() has the status of all blocks of the SMs in question.
   struct Ask {
     /// Scope of the finished blocks that tell how long others run.
     HistoryScope history = HistoryScope::kernel;
-    bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
+    bool by_profile = false;  ///< decide() needs the time that blocks run undisturbed
   };
-  /// The urgent grid's blocks come one by one as places get free, beside the others.
+  /// The urgent grid's blocks come one by one as places become free, beside blocks of other grids.
   struct Share {
-    /// Rounds of selection: an SM is asked for all places at once, or for one when it has given the
-    /// last.
+    /// Rounds of selection: an SM is asked for all places at once, or for one place after the
+    /// other.
     SelectionRounds rounds = SelectionRounds::burst;
   };
   /// Blocks may be flushed, so SMs record what makes a block impossible to repeat.
@@ -61,7 +62,7 @@ struct PreemptionSteps {
   };
   /// Contexts may go to memory.
   struct Save : Saving {
-    bool in_place = false;  ///< blocks keep on chip the resources that no arriving block needs
+    bool in_place = false;  ///< blocks keep the on-chip resources that no arriving block needs
   };
 
   std::optional<Take> take = std::nullopt;
@@ -81,8 +82,8 @@ class Preemption {
  public:
   virtual ~Preemption() = default;
   virtual PreemptionSteps steps() const = 0;
-  /// Returns the cost of taking the SM within `bound`. The dispatcher calls this if there is the
-  /// step `ask`.
+  /// Returns the cost of taking the SM within `bound`. The dispatcher calls this if the step `ask`
+  /// is present.
   virtual SmRelease decide(const SmStatus& /*sm*/, const VictimKernel& /*kernel*/,
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};

@@ -10,11 +10,12 @@
 
 namespace lockstep {
 
-/// The stimulus of 002, section V: at every multiple of an interval one SM, the next in turn that
-/// has all its blocks, makes room as for a more urgent grid, and takes its blocks back at once.
+/// Preemption signals of 002, section V: at every multiple of an interval one SM makes room as for
+/// a more urgent grid, and takes its blocks back at once.  The SM is the next in turn that has all
+/// its blocks.
 ///
-/// However short the interval, blocks get on: while none of an SM ends it is left alone for twice
-/// as long after each signal.
+/// Blocks make progress even with short intervals: while no block of an SM ends, the pause after
+/// each of its signals doubles.
 /// Source: preemption.md, section 9.
 class PreemptionSignals {
  public:
@@ -24,8 +25,8 @@ class PreemptionSignals {
   }
 
   Time next() const { return next_; }
-  /// Returns the SM that gets a signal now, of those with `has_blocks(sm)`. Signals that fell due
-  /// while no SM had blocks are skipped.
+  /// Returns the SM that gets a signal now, among those with `has_blocks(sm)`. Signals that fell
+  /// due while no SM had blocks are skipped.
   std::optional<std::uint32_t> take(Time now,
                                     const std::function<bool(std::uint32_t)>& has_blocks) {
     if (next_ > now) return std::nullopt;

@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// A drain that takes so many times as long as expected, or as the bound, ends by other means: a
-/// block may wait for a flushed one.
+/// Factor of the expected time, or of the bound, after which a drain ends by other means: the block
+/// may wait for a flushed one.
 static constexpr std::int64_t drains_for_at_most = 10;
 /// Limit of a drain for a grid without a bound: 1 ms.
 static constexpr Time drains_at_most{1'000'000'000'000};
@@ -128,7 +128,7 @@ void Takeovers::left(PreemptionRecord record) {
       sm.expected.begin(), sm.expected.end(),
       [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
   if ((steps_.share || in_parts_) && expected == sm.expected.end())
-    return;  // its place is not needed
+    return;  // the block's place is not needed
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;

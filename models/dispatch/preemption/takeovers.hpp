@@ -1,10 +1,10 @@
-/// Takeovers: SMs on their way from a less urgent grid to a more urgent one, with what their blocks
-/// were told to do, how long that takes, and what it has cost.
+/// Takeovers: SMs on their way from a less urgent grid to a more urgent one, with the commands to
+/// their blocks, their durations and their costs.
 ///
-/// A policy that decides by the state of blocks is asked when all SMs in question have told the
-/// state of theirs at one time: the question reaches them in the same cycle.  SMs that can be free
-/// within the bound of the urgent tenant come first, in the order of what is lost; then those that
-/// are free soonest.
+/// A policy that uses the state of blocks decides when all SMs concerned have reported the state of
+/// their blocks at one time: the question reaches them in the same cycle.  SMs that can be free
+/// within the bound of the urgent tenant come first, ordered by lost work; then those that are free
+/// soonest.
 /// Source: 003, section 3.3, Algorithm 1; preemption.md, sections 7.3, 14 and 16.
 #pragma once
 
@@ -28,11 +28,11 @@ class Takeovers {
   struct Setup {
     PolicyChoice policy;
     PreemptionMachine machine;
-    std::vector<Time> latency_bounds;  ///< by tenant; never: none
+    std::vector<Time> latency_bounds;  ///< bound of each tenant; never: none
     std::size_t sms = 0;
-    Time slice = Time::never();  ///< of Sharing
-    bool in_parts = false;       ///< of Sharing
-    BlockProfile profile;        ///< if the policy goes by one
+    Time slice = Time::never();  ///< time slice of Sharing
+    bool in_parts = false;       ///< Sharing gives SMs in parts
+    BlockProfile profile;        ///< durations of blocks, for a policy that uses a profile
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
 
@@ -50,21 +50,22 @@ class Takeovers {
   const GridLaunch& asking_grid() const { return *asked_for_; }
   struct Victim {
     GridLaunch launch;
-    std::uint64_t context_bytes = 0;    ///< of a block
-    std::uint64_t launched_before = 0;  ///< by the tenant
+    std::uint64_t context_bytes = 0;    ///< context bytes of a block
+    std::uint64_t launched_before = 0;  ///< grids that the tenant has launched before
   };
   struct Offer {
     std::uint32_t sm = 0;
     Victim victim;
     SmRelease release;
   };
-  /// Returns what the SMs that have answered would do to be free, the best offer first.
-  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is no longer to be
+  /// Returns the offers of the SMs that have answered, the best first: how each would become free.
+  /// `victim_at(status)`: the grid that would leave the SM; nothing: the SM must no longer be
   /// taken.
   std::vector<Offer> offers(
       const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
-  /// Blocks of a cluster leave together: none can be flushed if one cannot, as far as the SMs that
-  /// have answered know.  `cluster_of(grid, block)`: number of the cluster; nothing: there is none.
+  /// Lets blocks of a cluster leave together: none is flushed if one of them cannot be, as far as
+  /// the answering SMs know.  `cluster_of(grid, block)`: number of the cluster; nothing: there is
+  /// none.
   void unite_clusters(
       const std::function<std::optional<std::uint64_t>(std::uint32_t, std::uint64_t)>& cluster_of);
   void end_asking() {
@@ -77,7 +78,8 @@ class Takeovers {
   bool any_stopping() const {
     return std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.stopping; });
   }
-  /// Returns the grid for which the SM makes room; places_at() returns for how many of its blocks.
+  /// Returns the grid for which the SM makes room; places_at() returns the number of its blocks
+  /// that get a place.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return take_.others; }
@@ -89,32 +91,32 @@ class Takeovers {
   bool is_released(std::uint32_t sm) const {
     return sms_[sm].stopping && sms_[sm].expected.empty();
   }
-  /// Notes that no more blocks can make room at the SM for the grid for which others have.
+  /// Notes that no more blocks can make room at the SM for the urgent grid.
   void exhaust(std::uint32_t sm) { sms_[sm].exhausted = true; }
   bool is_exhausted(std::uint32_t sm) const { return sms_[sm].exhausted; }
-  /// The blocks of `victim`, or some more of them, are told to make room.  `release`: how, if their
-  /// state was asked for.
+  /// Begins a takeover: the blocks of `victim`, or some more of them, are told to make room.
+  /// `release`: their commands, if their state was asked for.
   void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,
              const SmRelease& release, Time now);
-  /// A block of an SM has given up its place; if it was to make room, a record tells of that.
+  /// Notes that a block of an SM has given up its place; if it was to make room, the record is
+  /// kept.
   void left(PreemptionRecord record);
   /// A saved or flushed block has a place again.
   void returned(std::uint32_t grid, std::uint64_t block, Time now);
-  /// Notes that the urgent grid has got the places that it asked for at the SM, or the first of
-  /// them.
+  /// Notes that the urgent grid has got the requested places at the SM, or the first of them.
   void entered(std::uint32_t sm, Time now);
   /// Counts that the SM used `used` since the last call, or since the decision. Blocks make room
-  /// until the urgent grid has all `places`, of which it has `taken`.
+  /// until the urgent grid has all `places`, of which it already has `taken`.
   void count_use(std::uint32_t sm, const BlockResources& used, std::uint32_t taken, Time now);
-  /// Ends the SM's takeover, because no block is left there that was to make room, or the blocks
-  /// need not leave any more.
+  /// Ends the SM's takeover, because no block that was to make room is left there, or because none
+  /// needs to leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// Returns when the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
   BackOff& back_off() { return back_off_; }
   const BackOff& back_off() const { return back_off_; }
-  /// Blocks drain at the SM that may wait for flushed ones: the SM goes back, and is left alone for
-  /// a while.
+  /// Gives an SM back whose draining blocks may wait for flushed ones; it is left alone for a
+  /// while.
   void give_up(std::uint32_t sm, Time now) {
     const Time rest = longest_drain(sms_[sm], Time::zero());
     end(sm);
@@ -126,8 +128,8 @@ class Takeovers {
   }
   PreemptionSignals& signals() { return signals_; }
   Time signals_next() const { return signals_.next(); }
-  /// An SM that has been draining for too long, and what its blocks are to do then; overdue()
-  /// returns each once.
+  /// An SM that has been draining for too long, with the next command for its blocks; overdue()
+  /// returns each SM once.
   struct Overdue {
     std::uint32_t sm = 0;
     Technique others = Technique::save;
@@ -141,8 +143,8 @@ class Takeovers {
   void ended(const GridLaunch& grid) {
     if (by_launch_) finished_.erase(scope_of(grid));
   }
-  /// A block has gone to memory: its kernel's history learns the bytes of contexts that are not
-  /// whole, and how long the save took.
+  /// Notes that a block has gone to memory: its kernel's history gets the bytes of partial
+  /// contexts, and the duration of the save.
   void saved(const GridLaunch& grid, const BlockSaved& block, Time now);
   const std::vector<PreemptionRecord>& records() const { return records_; }
 
@@ -155,15 +157,15 @@ class Takeovers {
  private:
   struct Sm {
     bool stopping = false;
-    std::uint32_t victim = 0, urgent = 0;  ///< grids
+    std::uint32_t victim = 0, urgent = 0;  ///< numbers of the victim grid and the urgent grid
     TenantId tenant;                       ///< tenant of the urgent grid
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
-    Time told;     ///< when its blocks were last told to make room
-    Time counted;  ///< use is counted up to here
+    Time told;     ///< time at which the blocks were last told to make room
+    Time counted;  ///< time up to which use is counted
     bool exhausted = false;
-    std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
+    std::vector<SmRelease::Block> expected;  ///< blocks expected to leave, with their commands
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -176,15 +178,15 @@ class Takeovers {
   static std::uint32_t kernel_of(const GridLaunch& grid) {
     return std::uint32_t{grid.module} << 16 | grid.kernel;
   }
-  /// Returns the key of the history that tells of the grid's blocks: its launch, or its kernel.
+  /// Returns the key of the history for the grid's blocks: its launch, or its kernel.
   std::uint32_t scope_of(const GridLaunch& grid) const {
     return by_launch_ ? grid.grid : kernel_of(grid);
   }
 
   const std::unique_ptr<Preemption> policy_;
   const PreemptionSteps steps_;
-  const PreemptionSteps::Take take_;  ///< of `steps_`
-  const bool by_launch_;              ///< finished blocks tell of others of their launch only
+  const PreemptionSteps::Take take_;  ///< value of `steps_.take`
+  const bool by_launch_;              ///< true: finished blocks count only for their own launch
   const bool in_parts_;
   const PreemptionMachine machine_;
   const std::vector<Time> latency_bounds_;
@@ -193,8 +195,8 @@ class Takeovers {
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
   BackOff back_off_;
-  std::map<std::uint32_t, KernelHistory> finished_;   ///< by scope_of
-  std::map<std::uint32_t, ContextHistory> contexts_;  ///< by kernel_of
+  std::map<std::uint32_t, KernelHistory> finished_;   ///< finished blocks, by scope_of
+  std::map<std::uint32_t, ContextHistory> contexts_;  ///< saved contexts, by kernel_of
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;
   std::size_t awaited_ = 0;

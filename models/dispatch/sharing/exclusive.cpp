@@ -2,10 +2,10 @@
 /// with the highest priority.
 ///
 /// The next kernel starts when every block of the one before it is done; this is how a GPU without
-/// concurrent kernels treats several applications.  A kernel that may overlap with the one before
-/// it in its stream, and is the next one, starts when that has sent all its blocks.  With a
-/// `preemption` it starts on SMs that it takes from less urgent ones. Source: 003, section 1 (the
-/// baseline that preemption improves on).
+/// concurrent kernels treats several applications. A kernel that may overlap with the one before it
+/// in its stream, and is next, starts when all blocks of the kernel before it have been sent. With
+/// a `preemption` a kernel starts on SMs that it takes from less urgent kernels. Source: 003,
+/// section 1 (the baseline that preemption improves on).
 ///
 /// Simplified: no context switch between tenants is charged.
 #include "models/dispatch/sharing/exclusive.hpp"

@@ -18,41 +18,39 @@ struct GridView {
   GridId grid;
   TenantId tenant;
   std::uint32_t priority = 0;
-  bool ready = false;  ///< its launch latency is over, and the grid before it lets it begin
+  bool ready = false;  ///< the launch latency is over, and the grid before lets this one begin
   std::uint64_t blocks_waiting = 0;
   std::uint64_t blocks_running = 0;
-  /// Share of an SM that a block takes of the resource that it takes most of, in parts of
-  /// BlockResources::whole.
+  /// Largest share of an SM's resources that a block takes, in parts of BlockResources::whole.
   std::uint64_t block_share = 0;
-  std::uint32_t primary = 0;  ///< 1 + the grid beside which it may begin; 0: there is none
+  std::uint32_t primary = 0;  ///< 1 + the grid beside which this one may begin; 0: there is none
 };
 
 /// Facts about the machine and its tenants that a policy may know from the start.
 struct SharingSetup {
   std::uint32_t sm_count = 0;
   static constexpr std::uint32_t no_sms = ~std::uint32_t{0};
-  /// SMs each tenant asked for; 0: an equal part of what the others leave; no_sms: it runs on a CPU
-  /// core.
+  /// SMs that each tenant asked for; 0: an equal part of the rest; no_sms: it runs on a CPU core.
   std::vector<std::uint32_t> sms_per_tenant;
 };
 
-/// Plug point `sharing`: which grid's blocks an SM runs.
+/// Plug point `sharing`: it chooses the grid whose blocks an SM runs.
 ///
-/// Contract: `grids` stands in order of arrival; `choose` names one that is ready and has blocks
-/// waiting, or nothing; every grid comes to its end if its blocks do.  The choice depends on the
-/// arguments and the policy's own state alone, and changes neither the machine nor the grids.
+/// Contract: `grids` are in order of arrival; `choose` names a grid that is ready and has waiting
+/// blocks, or nothing; every grid ends if its blocks end.  The choice depends only on the arguments
+/// and the policy's own state, and changes neither the machine nor the grids.
 /// Source: architecture.md, section 3 (plug points).
 class Sharing {
  public:
   virtual ~Sharing() = default;
   virtual std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const = 0;
-  /// Returns how many SMs can have blocks of the tenant: as many as it gets when it runs alone to
-  /// compare.
+  /// Returns the number of SMs that can have blocks of the tenant: as many as it gets when it runs
+  /// alone for a comparison.
   virtual std::uint32_t sms_of(TenantId tenant) const = 0;
   /// Returns whether the SM can have blocks of the tenant.
   virtual bool may_have(TenantId /*tenant*/, SmId /*sm*/) const { return true; }
-  /// Returns how long a tenant has the GPU while others wait; never: as long as it has something to
-  /// run.
+  /// Returns the time for which a tenant has the GPU while others wait; never: as long as it has
+  /// work.
   virtual Time slice() const { return Time::never(); }
   /// Returns whether tenants share SMs, and a preemption takes a part of an SM.
   virtual bool in_parts() const { return false; }

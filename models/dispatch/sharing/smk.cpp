@@ -1,13 +1,14 @@
 /// Simultaneous multikernel: blocks of all tenants' kernels share every SM, side by side.
 ///
-/// The next place goes to the kernel with the smallest dominant share: that of its running blocks
-/// in whichever resource of the SMs - registers, shared memory, threads, block slots - they take
-/// most of; of equal ones to the first that arrived.  A kernel that arrives gets places as blocks
-/// of others end, or with `preemption: switch` at once: see partial_switching.hpp.
+/// The next place goes to the kernel with the smallest dominant share, and among equal ones to the
+/// first that arrived.  The dominant share is the share of its running blocks in the resource of
+/// which they take most: registers, shared memory, threads or block slots.  A kernel that arrives
+/// gets places as blocks of others end, or with `preemption: switch` at once: see
+/// partial_switching.hpp.
 /// Source: 003, sections 1 and 5 (SMK: fair shares of what is inside an SM, by dominant resource);
 /// preemption.md, section 2.
 ///
-/// Simplified: shares are those of the whole GPU, whose SMs are alike.
+/// Simplified: shares are taken over the whole GPU, whose SMs are alike.
 #include <optional>
 
 #include "models/dispatch/sharing/sharing.hpp"

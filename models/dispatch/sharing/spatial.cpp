@@ -71,7 +71,7 @@ class Spatial final : public Sharing {
     return counts;
   }
 
-  std::vector<TenantId> owner_;  ///< by SM
+  std::vector<TenantId> owner_;  ///< owner of each SM
 };
 
 }  // namespace

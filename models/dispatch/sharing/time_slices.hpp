@@ -29,7 +29,7 @@ class TimeSlices {
     turn_ = after_turn(grids);
     end_ = Time::never();
   }
-  /// Returns whether a slice is to begin: no SM makes room any more, and no block is on its way
+  /// Returns whether a slice should begin: no SM makes room any more, and no block is on its way
   /// back.
   bool is_due() const { return turn_ && end_ == Time::never(); }
   void begin(Time now) { end_ = now + slice_; }

@@ -21,29 +21,30 @@
 namespace lockstep {
 
 struct BlockCost {
-  Time latency = Time::never();  ///< never: the technique is not to be chosen
-  std::uint64_t overhead = 0;    ///< warp instructions
-  bool own_pace = false;  ///< the latency was predicted by the block's own cycles per instruction
+  Time latency = Time::never();  ///< expected latency; never: the technique must not be chosen
+  std::uint64_t overhead = 0;    ///< warp instructions lost
+  bool own_pace = false;  ///< true: the block's own cycles per instruction predicted the latency
 
   bool possible() const { return latency != Time::never(); }
 };
 
 /// Prediction of the cycles per instruction of a block's rest.
 enum class CpiPrediction : std::uint8_t {
-  finished,  ///< the mean of its kernel's finished blocks
-  steadier,  ///< the block's own, if running blocks differ less from each other than finished ones
+  finished,  ///< mean of the kernel's finished blocks
+  /// The block's own pace, if running blocks differ less from each other than finished ones.
+  steadier,
 };
 
 /// Estimate of the time that a switch takes.
 enum class SwitchEstimate : std::uint8_t {
-  share,     ///< the context over the SM's share of the bandwidth
-  measured,  ///< the mean of its kernel's switches, once there was one
+  share,     ///< context divided by the SM's share of the bandwidth
+  measured,  ///< mean of the kernel's switches, once there was one
 };
 
-/// Expectation for a block that has executed as much as finished ones in the mean.
+/// Expectation for a block that has already executed as much as the mean of finished ones.
 enum class BeyondMean : std::uint8_t {
   done,     ///< the block is about to end
-  unknown,  ///< the block is one of the long ones, whose rest is not known
+  unknown,  ///< the block is one of the long ones, and its rest is not known
 };
 
 BlockCost flush_cost(const BlockStatus& block, const PreemptionMachine& machine);
@@ -53,12 +54,12 @@ BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                      const PreemptionMachine& machine, CpiPrediction prediction,
                      BeyondMean beyond_mean = BeyondMean::done);
-/// Returns the cost of the block's rest, if it is known how long the block runs undisturbed.
+/// Returns the cost of the block's rest, if its undisturbed duration is known.
 BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                            const PreemptionMachine& machine);
 
-/// Returns the technique that loses least of those possible within the bound; else the fastest
-/// possible one.  If nothing is known: a flush if that is allowed, else a save.
+/// Returns the technique with the least loss among those within the bound; otherwise the fastest
+/// one.  With nothing known, it returns a flush if that is allowed, else a save.
 SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost save,
                           BlockCost drain, Time bound);
 

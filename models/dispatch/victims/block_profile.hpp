@@ -9,15 +9,16 @@
 
 namespace lockstep {
 
-/// How long blocks run from their start to their end if no other tenant takes their SM: what an
-/// oracle knows, from an earlier run.
+/// Durations of blocks from their start to their end if no other tenant takes their SM: the
+/// knowledge of an oracle, from an earlier run.
 /// Source: 003, section 4.1 (oracle); preemption.md, section 7.4.
 class BlockProfile {
  public:
-  using Durations = std::vector<Time>;  ///< by block; never: it is not known
+  using Durations = std::vector<Time>;  ///< duration of each block; never: unknown
 
   BlockProfile() = default;
-  /// Facts by tenant, then by the grids that a round of its program launches, in their order.
+  /// Takes durations by tenant, then by the grids that a round of its program launches, in their
+  /// order.
   explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
 
   /// Returns the part of the profile that concerns some tenants, numbered from 0.
@@ -27,8 +28,8 @@ class BlockProfile {
       grids.push_back(tenant < grids_.size() ? grids_[tenant] : std::vector<Durations>());
     return BlockProfile(std::move(grids));
   }
-  /// Returns the facts of the grid before which its tenant has launched so many, in as many rounds
-  /// as need be; nullptr: nothing is known.
+  /// Returns the durations for the tenant's grid number `launched_before`, over as many rounds as
+  /// needed; nullptr: unknown.
   const Durations* of(TenantId tenant, std::uint64_t launched_before) const {
     if (tenant.value() >= grids_.size() || grids_[tenant.value()].empty()) return nullptr;
     const std::vector<Durations>& round = grids_[tenant.value()];

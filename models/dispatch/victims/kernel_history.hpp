@@ -7,21 +7,21 @@
 
 namespace lockstep {
 
-/// Scope of the finished blocks that tell how much a block has to do, and how fast.
+/// Scope of the finished blocks from which the work and speed of a block are predicted.
 enum class HistoryScope : std::uint8_t {
-  launch,  ///< finished blocks of its own launch
-  kernel,  ///< finished blocks of all launches of its kernel
+  launch,  ///< finished blocks of the same launch
+  kernel,  ///< finished blocks of all launches of the kernel
 };
 
-/// History of the blocks of one launch or kernel: sums of integers, so that it does not matter in
-/// which order blocks are added.
+/// History of the blocks of one launch or kernel: sums of integers, so that the order of additions
+/// does not matter.
 /// Source: 003, section 3.3.2; preemption.md, sections 7.2 and 16.
 class KernelHistory {
  public:
   /// Cycles per instruction are counted in parts of this.
   static constexpr std::uint64_t cpi_one = 1024;
 
-  /// A block that has executed nothing says nothing.
+  /// Adds a finished block; a block that has executed nothing is ignored.
   void add(const BlockWork& work) {
     if (work.executed.warp == 0) return;
     const std::uint64_t cpi = work.cycles * cpi_one / work.executed.warp;
@@ -66,12 +66,12 @@ class KernelHistory {
 /// History of blocks of one kernel that left for memory.
 class ContextHistory {
  public:
-  /// A block has left the SM with a context of so many bytes.
+  /// Adds a block that has left the SM with a context of `bytes` bytes.
   void saved(std::uint64_t bytes) {
     ++contexts_;
     context_bytes_ += bytes;
   }
-  /// A block has left so long after it was told to.
+  /// Notes how long a block took to leave after the command.
   void left_after(Time time) {
     ++saves_;
     save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);
@@ -95,7 +95,7 @@ class ContextHistory {
 
  private:
   std::uint64_t contexts_ = 0, context_bytes_ = 0;
-  std::uint64_t saves_ = 0, save_time_ = 0;  ///< ns
+  std::uint64_t saves_ = 0, save_time_ = 0;  ///< number of saves, and their time in ns
 };
 
 }  // namespace lockstep

@@ -8,9 +8,9 @@ namespace lockstep {
 /// Facts about the machine from which a preemption estimates costs.
 struct PreemptionMachine {
   Clock sm_clock{Frequency{1e9}};
-  BandwidthShare share;  ///< share at which contexts are expected to move
-  /// Time that a block which waits for a page is expected to wait before it can give up its place;
-  /// zero: it does not have to wait, its accesses are squashed.
+  BandwidthShare share;  ///< bandwidth share at which contexts are expected to move
+  /// Expected time until a block that waits for a page can give up its place; zero: at once,
+  /// because its accesses are squashed.
   Time page_wait = Time::zero();
 };
 

@@ -1,4 +1,4 @@
-/// State of an SM's blocks before they make room, and what they are to do.
+/// State of an SM's blocks before they make room, and their commands.
 /// Source: 003, section 3.3; preemption.md, section 7.
 #pragma once
 
@@ -27,35 +27,36 @@ struct SmStatus {
 
 /// Facts about a grid from which SMs may be taken.
 struct VictimKernel {
-  const KernelHistory* finished = nullptr;  ///< its blocks that are done, of one HistoryScope
-  KernelHistory running;                    ///< its blocks that run, on all SMs
-  std::uint64_t context_bytes = 0;  ///< bytes of a block's context: all, or the mean of those saved
-  /// Time that each block of the grid runs undisturbed; nullptr: not known.
+  /// Finished blocks of the kernel, within a HistoryScope.
+  const KernelHistory* finished = nullptr;
+  KernelHistory running;            ///< running blocks of the kernel, on all SMs
+  std::uint64_t context_bytes = 0;  ///< context bytes of a block: all, or the mean of those saved
+  /// Undisturbed duration of each block of the grid; nullptr: unknown.
   const BlockProfile::Durations* undisturbed = nullptr;
-  std::optional<Time> mean_save{};  ///< mean time that its blocks took to leave for memory
+  std::optional<Time> mean_save{};  ///< mean time that the kernel's blocks took to leave for memory
 };
 
 /// Commands for the blocks of an SM, and their expected costs.
 struct SmRelease {
   struct Block {
     BlockCommand command;
-    Time latency;                ///< expected, until its place is free
-    std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
+    Time latency;                ///< expected time until the block's place is free
+    std::uint64_t overhead = 0;  ///< warp instructions expected to be lost
     BlockStatus before;          ///< state when the SM was asked
-    bool own_pace = false;       ///< the block drains, and was expected to keep its pace
+    bool own_pace = false;       ///< true: the block drains, and was expected to keep its pace
     template <class Archive>
     void serialize(Archive& archive) {
       archive(command, latency, overhead, before, own_pace);
     }
   };
   std::vector<Block> blocks;
-  Time latency;  ///< until the last is gone
+  Time latency;  ///< time until the last block is gone
   std::uint64_t overhead = 0;
-  std::uint32_t places = 0;  ///< for blocks of the urgent grid, if it is to share the SM
+  std::uint32_t places = 0;  ///< places for blocks of the urgent grid, if it is to share the SM
 };
 
-/// Returns the key by which offers are sorted; the smaller goes first.  Offers that are free within
-/// the bound come by what they lose, then the others by when they are free.
+/// Returns the key by which offers are sorted, the smaller first.  Offers within the bound are
+/// ordered by loss, then the others by the time at which they are free.
 inline std::tuple<bool, Time, std::uint64_t> preference(Time latency, std::uint64_t overhead,
                                                         Time bound) {
   const bool late = latency > bound;

@@ -37,7 +37,7 @@ std::optional<SmSelection::Choice> SmSelection::at(std::uint32_t place) const {
     const auto known =
         std::find_if(setup_.blocks.begin(), setup_.blocks.end(),
                      [&](const SmRelease::Block& other) { return other.command.block == block; });
-    if (known == setup_.blocks.end()) return std::nullopt;  // it has come since
+    if (known == setup_.blocks.end()) return std::nullopt;  // the block has come since the decision
     const auto index = static_cast<std::size_t>(known - setup_.blocks.begin());
     choice.latency = std::max(choice.latency, known->latency);
     if (leaving_.contains(index)) continue;

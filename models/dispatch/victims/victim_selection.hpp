@@ -26,20 +26,22 @@ class SmSelection {
   struct Setup {
     std::uint32_t sm = 0;
     const SmPlaces* places = nullptr;
-    BlockResources used;  ///< resources that all blocks there use
+    BlockResources used;  ///< resources of all blocks on the SM
     OccupancyLimits limits;
-    BlockResources need, victim;  ///< needs of a block of the preempting kernel, of the running one
-    std::uint32_t grid = 0;       ///< the running grid
-    std::vector<SmRelease::Block> blocks;  ///< its blocks, each with its technique and cost
+    /// Needs of a block of the preempting kernel and of the running one.
+    BlockResources need, victim;
+    std::uint32_t grid = 0;                ///< the running grid
+    std::vector<SmRelease::Block> blocks;  ///< blocks of the grid, each with its technique and cost
   };
   explicit SmSelection(Setup setup);
 
   struct Choice {
     std::uint32_t place = 0;
-    std::vector<std::size_t> leave;  ///< indices of Setup::blocks, beside those chosen before
+    /// Indices in Setup::blocks of the blocks that leave beside those chosen before.
+    std::vector<std::size_t> leave;
     Time latency;
     std::uint64_t overhead = 0;
-    bool is_free = true;   ///< no block stands there
+    bool is_free = true;   ///< the place has no block
     bool widened = false;  ///< further blocks leave for threads or slots
   };
   /// Returns whether `a` is the better choice.
@@ -52,7 +54,7 @@ class SmSelection {
   struct Counts {
     std::uint64_t candidates = 0;  ///< places where a block of the preempting kernel can stand
     std::uint64_t chosen = 0;
-    std::uint64_t free_before = 0;  ///< chosen places where no block had to leave
+    std::uint64_t free_before = 0;  ///< chosen places that no block had to leave
     std::uint64_t widened = 0;
     /// Registers and shared memory that were free before, but in no free place.
     std::uint64_t fragmented_registers = 0, fragmented_shared = 0;
@@ -74,8 +76,7 @@ class SmSelection {
   Counts counts_;
 };
 
-/// burst: all wanted places at once; serial: at most one place of each SM, the next when that is
-/// free.
+/// burst: all wanted places at once; serial: at most one place of each SM at a time.
 enum class SelectionRounds : std::uint8_t { burst, serial };
 
 /// Chooses victims until there are `wanted` places.

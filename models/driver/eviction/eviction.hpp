@@ -25,13 +25,13 @@ class EvictionView {
   virtual TreeDecisions* decisions(TenantId /*tenant*/) const { return nullptr; }
 };
 
-/// Plug point `eviction`: which pages leave a full GPU memory.
+/// Plug point `eviction`: it chooses the pages that leave a full GPU memory.
 ///
-/// Contract: the driver tells what comes, what walks report and what goes; `choose` names pages to
-/// take away now: each in GPU memory and evictable, in ascending ranges that do not cross
-/// allocations, or nothing when there is none.  It may name more pages than are wanted (its
-/// granularity), fewer only when no more are evictable; one that never evicts names none.  Depends
-/// on what it was told and on its arguments alone.
+/// Contract: the driver reports pages that come, pages that walks find, and pages that go.
+/// `choose` names pages to evict now, in ascending ranges that do not cross allocations; each page
+/// is in GPU memory and evictable.  It may name more pages than are wanted (its granularity), and
+/// fewer only when no more are evictable; a policy that never evicts names none.  The result
+/// depends only on these reports and on the arguments.
 /// Source: virtual-memory-and-exceptions.md, section 10.
 class Eviction {
  public:
@@ -41,7 +41,7 @@ class Eviction {
   virtual void arrived(ManagedPage page) = 0;
   virtual void accessed(ManagedPage page) = 0;
   virtual void left(ManagedPage page) = 0;
-  /// `number`: of the eviction, key of random draws.
+  /// `number`: number of the eviction, the key of random draws.
   virtual void choose(const EvictionView& view, std::uint64_t wanted_pages, std::uint64_t number,
                       std::vector<PageRange>& victims) = 0;
   virtual void serialize(Archive& archive) = 0;

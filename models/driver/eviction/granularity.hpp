@@ -10,7 +10,7 @@ namespace lockstep {
 
 enum class EvictionGranularity : std::uint8_t { page, block, large };
 
-/// Parameters of policies whose victims have a size; `usual` holds if nothing is said.
+/// Parameters of policies that evict granules of a chosen size; `usual`: the default size.
 template <EvictionGranularity usual>
 struct GranularityOr {
   EvictionGranularity granularity;
@@ -37,8 +37,8 @@ struct GranularityOr {
 /// The usual size is a block.
 using GranularityParameters = GranularityOr<EvictionGranularity::block>;
 
-/// Managed pages in granules that are evicted together, and how many pages of each are in GPU
-/// memory.
+/// Managed pages in granules that are evicted together, with the number of pages of each granule in
+/// GPU memory.
 class Granules {
  public:
   explicit Granules(std::uint64_t pages) : pages_(pages) {}

@@ -1,10 +1,11 @@
 /// Least frequently used: large pages of 2 MiB, blocks of 64 KiB or pages.
 ///
-/// A granule is used when a page of it arrives or a walk finds one, as for lru; of those used as
-/// often the least recently used one goes.  A granule's count is forgotten when its last page
-/// leaves, and begins at the count of what was evicted last (dynamic aging): with counts from 0,
-/// what was once used often would stay for good, and newcomers would only push each other out.
-/// The granule that a page reached last goes last: its fault may not have been replayed yet.
+/// A granule is used when a page of it arrives or a walk finds one, as for lru; among equally used
+/// granules the least recently used one leaves.  A granule's count is dropped when its last page
+/// leaves.  A new granule begins with the count of the last evicted one (dynamic aging): with
+/// counts from 0, granules that were once used often would stay for good, and newcomers would only
+/// push each other out. The granule of the newest page leaves last: its fault may not have been
+/// replayed yet.
 /// Source: virtual-memory-and-exceptions.md, section 10 (lfu2m), which gives the name alone; aging:
 /// Arlitt et al., "Evaluating content management techniques for web proxy caches", 2000 (LFU-DA).
 ///
@@ -66,7 +67,7 @@ class Lfu final : public Eviction {
   static constexpr std::uint64_t never = 0;
   struct Uses {
     std::uint64_t count = 0;
-    std::uint64_t last = never;  ///< number of the last use among all
+    std::uint64_t last = never;  ///< number of the last use, counted over all granules
     template <class Archive>
     void serialize(Archive& archive) {
       archive(count, last);
@@ -92,17 +93,17 @@ class Lfu final : public Eviction {
   }
 
   Granules granules_;
-  std::vector<Uses> uses_;    ///< by granule; never: it is not in GPU memory
-  std::set<Rank> order_;      ///< those in GPU memory: who goes first stands first
-  std::uint32_t newest_ = 0;  ///< the granule that a page reached last
-  std::uint64_t number_ = 0;  ///< of the last use
+  std::vector<Uses> uses_;    ///< uses of each granule; never: outside GPU memory
+  std::set<Rank> order_;      ///< granules in GPU memory, the next victim first
+  std::uint32_t newest_ = 0;  ///< granule to which the newest page belongs
+  std::uint64_t number_ = 0;  ///< number of the last use
   std::uint64_t age_ = 0;     ///< count at which newcomers begin
 };
 
 }  // namespace
 
 EvictionRow lfu_eviction() {
-  return {"lfu", "least frequently used; newcomers begin at the count of what was evicted last",
+  return {"lfu", "least frequently used; a new page begins at the count of the last evicted page",
           make_eviction_as<Lfu, LfuParameters>, &schema_of<LfuParameters>()};
 }
 

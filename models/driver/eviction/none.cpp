@@ -1,4 +1,4 @@
-/// No eviction: what is in GPU memory stays until the CPU wants it or its tenant ends, and a tenant
+/// No eviction: pages stay in GPU memory until the CPU wants them or their tenant ends.  A tenant
 /// whose fault finds no room ends with a message.
 ///
 /// Source: virtual-memory-and-exceptions.md, section 10 (`evict = none`).

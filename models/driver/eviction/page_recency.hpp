@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// Keeps the order in which pages were used last, for policies that start from the oldest page.
+/// Order in which pages were used last, for policies that start from the oldest page.
 class PageRecency : public Eviction {
  public:
   void arrived(ManagedPage page) override { order_.touch(number(page)); }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t eviction_purpose = 0x65766963;  // "evic"
 
-/// The granules in GPU memory stand in `members_` in any order; choosing draws without replacement
-/// by moving what was drawn to the front.
+/// The granules in GPU memory are listed in `members_` in any order; choosing draws without
+/// replacement and moves each drawn granule to the front.
 class RandomEviction final : public Eviction {
  public:
   explicit RandomEviction(const GranularityParameters& parameters)
@@ -58,7 +58,7 @@ class RandomEviction final : public Eviction {
 
   Granules granules_;
   std::vector<std::uint32_t> members_;  ///< granules in GPU memory
-  std::vector<std::uint32_t> place_;    ///< by granule: where it stands there
+  std::vector<std::uint32_t> place_;    ///< position of each granule in `members_`
 };
 
 }  // namespace

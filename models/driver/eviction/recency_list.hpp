@@ -13,7 +13,7 @@ class RecencyList {
   bool contains(std::uint32_t number) const {
     return number < links_.size() && links_[number].older != absent;
   }
-  /// Makes it the most recent one, adding it if it is not there.
+  /// Makes the entry the most recent one, and adds it if it is absent.
   void touch(std::uint32_t number) {
     if (number >= links_.size()) links_.resize(number + 1u);
     if (number == newest_) return;

@@ -1,5 +1,4 @@
-/// Sequential-local eviction: the 64 KiB block of the least recently used page, whatever else is in
-/// it.
+/// Sequential-local eviction: the 64 KiB block of the least recently used page leaves as a whole.
 ///
 /// Source: virtual-memory-and-exceptions.md, section 10 (seqlocal64k), the mirror of the prefetcher
 /// of 001, section B.3.2.

@@ -48,7 +48,8 @@ class Pruning {
     found_ += append_evictable(view_, block, victims_);
     return true;
   }
-  /// Counts a node of `width` blocks around the page, which has lost its remaining pages.
+  /// Counts an emptied node: the node of `width` blocks around the page has lost its remaining
+  /// pages.
   void count(ManagedPage page, std::uint32_t width) const {
     TreeDecisions* decisions = view_.decisions(view_.residency().owner(page).tenant);
     if (decisions != nullptr) ++(*decisions)[static_cast<std::size_t>(std::countr_zero(width))];

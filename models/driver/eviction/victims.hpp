@@ -6,10 +6,10 @@
 
 namespace lockstep {
 
-/// Appends the pages of `range` that may be evicted.  Returns how many there are.
+/// Appends the evictable pages of `range`.  Returns their number.
 std::uint64_t append_evictable(const EvictionView& view, PageRange range,
                                std::vector<PageRange>& victims);
-/// Sorts ranges that do not overlap, and joins those that touch within an allocation.
+/// Sorts ranges that do not overlap, and joins adjacent ones within an allocation.
 void sort_victims(const Residency& residency, std::vector<PageRange>& victims);
 
 }  // namespace lockstep

@@ -100,10 +100,11 @@ std::vector<Transfer> Departures::write_backs(std::uint32_t index,
   const Allocation& a = pages_.owner(range.first);
   const std::uint64_t bytes = directory_.bytes(a.tenant, a.buffer);
   std::vector<Transfer> transfers;
-  bool goes_on = false;  // the page before is the last of a transfer
+  bool goes_on = false;  // the page before is the last one of a transfer
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
     const PageTableEntry entry{entries[i]};
-    const bool inside = i < range.count;  // behind it: the rest of a large page
+    // Pages from `range.count` on are the rest of a large page.
+    const bool inside = i < range.count;
     const bool here = entry.is(PageTableEntry::present) && !entry.is(PageTableEntry::remote);
     const bool is_stored_to = entry.is(PageTableEntry::dirty) ||
                               (inside && pages_.has(range.first + i, ManagedPages::newer));
@@ -175,7 +176,7 @@ void Departures::park(std::uint32_t index, std::span<const std::uint64_t> entrie
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
     const PageTableEntry entry{entries[i]};
     departures_[index].frames.push_back({entry.address(), page_bytes});
-    if (i >= range.count) continue;  // the rest of a large page
+    if (i >= range.count) continue;  // rest of a large page
     const ManagedPage page = range.first + i;
     is_newer |= entry.is(PageTableEntry::dirty) || pages_.has(page, ManagedPages::newer);
     count_use(page, entry, cycle.statistics);

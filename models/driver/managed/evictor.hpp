@@ -9,11 +9,11 @@
 
 namespace lockstep {
 
-/// Takes the pages that the eviction policy names off a full GPU memory.  Pages that prefer the GPU
-/// go only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
+/// Evicts the pages that the eviction policy chooses from a full GPU memory.  Pages that prefer the
+/// GPU leave only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
 class Evictor {
  public:
-  /// `name`: of the policy in scenarios.
+  /// `name`: name of the policy in scenarios.
   Evictor(std::string name, Eviction& policy, ManagedPages& pages, Departures& departures,
           std::uint64_t seed)
       : name_(std::move(name)),
@@ -40,7 +40,7 @@ class Evictor {
   ManagedPages& pages_;
   Departures& departures_;
   const std::uint64_t seed_;
-  std::uint64_t number_ = 0;  ///< of the next eviction
+  std::uint64_t number_ = 0;  ///< number of the next eviction
 };
 
 }  // namespace lockstep

@@ -13,10 +13,10 @@ namespace lockstep {
 struct FaultRecord {
   TenantId tenant;
   VirtualPage page;
-  std::uint32_t pages = 0;     ///< moved with it
+  std::uint32_t pages = 0;     ///< pages that moved with the fault
   std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
-  bool migrated = false;       ///< data came over the link
-  bool local = false;          ///< the GPU handled it by itself
+  bool migrated = false;       ///< true: data came over the link
+  bool local = false;          ///< true: the GPU handled the fault by itself
   Time found, arrived, served, mapped;
 
   template <class Archive>
@@ -38,7 +38,7 @@ class FaultLog {
     records_.push_back(record);
     return static_cast<std::uint32_t>(records_.size() - 1);
   }
-  /// The first `dropped` of the pages that were to come do not come.
+  /// Removes the first `dropped` of the expected pages from the record.
   void shorten(std::uint32_t number, std::uint64_t dropped) {
     if (number == none) return;
     records_[number].page += dropped;

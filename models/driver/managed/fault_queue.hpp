@@ -1,4 +1,5 @@
-/// Faults that wait: for the driver, for pages that leave or that the CPU holds, or for their page.
+/// Waiting faults: they wait for the driver, for pages that leave or that the CPU holds, or for
+/// their own page.
 ///
 /// Source: 001, section B.2; virtual-memory-and-exceptions.md, sections 3.5 and 18.
 #pragma once
@@ -16,10 +17,13 @@ namespace lockstep {
 struct PageFault {
   ManagedPage page;
   Time found, arrived;
-  Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
+  /// Time at which the fault last entered the queue; it may have waited for the CPU, or come too
+  /// late.
+  Time queued;
   bool write = false;
   std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
-  bool counted = false;        ///< no fault: the GPU uses a page much that it maps elsewhere
+  /// No fault: the GPU counted many accesses to a page that it maps elsewhere.
+  bool counted = false;
 
   bool is_in(PageRange range) const { return page >= range.first && page < range.end(); }
   template <class Archive>
@@ -35,23 +39,23 @@ class FaultQueue {
       : pages_(pages), parameters_(parameters), turns_(parameters.order, priorities) {}
 
   bool empty() const { return queue_.empty(); }
-  /// Returns when the first fault came; there must be one.
+  /// Returns the time at which the first fault entered the queue.  Precondition: there is one.
   Time first() const { return queue_.front().queued; }
   void push(const PageFault& fault) { queue_.push_back(fault); }
   /// Queues a fault again that waited for something else.
   void push_again(PageFault fault, Time now);
   /// Takes the next fault by the tenants' turns.
   PageFault take_next();
-  /// Takes the faults that are handled together with the one that was just taken.
+  /// Takes the faults that are handled together with the fault just taken.
   std::vector<PageFault> take_with(const PageFault& first);
 
-  /// The fault waits until its page has left, here or other GPUs, or the CPU is done.
+  /// Lets the fault wait until its page has left, here or other GPUs, or the CPU is done.
   void defer(const PageFault& fault) { deferred_.push_back(fault); }
-  /// The fault waits for its page, which is on its way.
+  /// Lets the fault wait for its page, which is on its way.
   void await(const PageFault& fault);
-  /// Faults that waited for pages of the range.
+  /// Takes the faults that waited for pages of the range.
   std::vector<PageFault> take_awaited(PageRange range);
-  /// Queues deferred faults again that may go on, in the order in which they came.
+  /// Queues deferred faults again that may continue, in the order in which they came.
   void reconsider(Time now);
 
   template <class Which>
@@ -71,7 +75,7 @@ class FaultQueue {
   ManagedPages& pages_;
   const HostFaultParameters& parameters_;
   TenantTurns turns_;
-  std::deque<PageFault> queue_;  ///< in order of arrival
+  std::deque<PageFault> queue_;  ///< faults in order of arrival
   std::vector<PageFault> deferred_, awaited_;
 };
 

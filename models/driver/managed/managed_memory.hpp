@@ -1,14 +1,14 @@
 /// Managed memory: the driver's service of far-faults, migration in both directions, eviction.
 ///
-/// A fault waits for the driver's server (fault_queue.hpp), costs what the cost model says, and
+/// A fault waits for the driver's server (fault_queue.hpp), takes the time of the cost model, and
 /// brings the pages that the prefetcher chooses (fault_handling/host.hpp); each contiguous transfer
-/// maps its pages when it has ended (migrations.hpp).  Where frames are missing the eviction policy
-/// names pages that leave first (evictor.hpp, departures.hpp).  When the CPU touches a buffer its
-/// pages come home by the same protocol, and faults on it wait until the CPU is done.
+/// maps its pages at its end (migrations.hpp).  When frames are missing, the eviction policy first
+/// names pages that leave (evictor.hpp, departures.hpp).  When the CPU touches a buffer, its pages
+/// return to the host by the same protocol, and faults on it wait until the CPU is done.
 /// Source: 001, sections B.2, B.3, C.1; 000, sections 2.3 and 5.3; architecture.md, section 8
 /// (rules 7, 9, 10, "The host").
 ///
-/// Simplified: one server for all tenants; CPU faults cost nothing but the transfers.
+/// Simplified: one server for all tenants; CPU faults cost only their transfers.
 #pragma once
 
 #include <cstdint>
@@ -26,26 +26,27 @@ class ManagedMemory {
   struct Setup {
     Time link_latency;
     std::uint64_t seed = 0;
-    std::vector<std::uint32_t> priorities;  ///< by tenant
+    std::vector<std::uint32_t> priorities;  ///< priority of each tenant
     bool record_faults = false;
     PolicyChoice fault_handling, prefetcher, eviction;
-    SharedPages* shared = nullptr;  ///< with other GPUs, if there are some
-    std::uint32_t gpu = 0;          ///< number of this one there
+    SharedPages* shared = nullptr;  ///< pages shared with other GPUs; nullptr: none
+    std::uint32_t gpu = 0;          ///< number of this GPU in `shared`
   };
   /// `driver` and `directory` outlive it.
   ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory);
   ManagedMemory(const ManagedMemory&) = delete;
   ManagedMemory& operator=(const ManagedMemory&) = delete;
 
-  /// A new buffer, all at the host; its number.  Tables must have been reserved.
+  /// Adds a new buffer, all at the host.  Returns its number.  Precondition: its tables are
+  /// reserved.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages) {
     return pages_.add(tenant, buffer, page, pages);
   }
-  /// Says that other GPUs of its tenant have the buffer, too (ManagedPages::share).
+  /// Notes that other GPUs of the tenant have the buffer, too (ManagedPages::share).
   void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared) {
     pages_.share(allocation, tenant, declared);
   }
-  /// Gives units of an allocation up, which another GPU wants.
+  /// Gives up units of an allocation that another GPU wants.
   void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                  const HostCycle& cycle) {
     departures_.give_away(pages_.pages_of_units(allocation, first, count), cycle);
@@ -55,11 +56,11 @@ class ManagedMemory {
     migrations_.go_on(cycle);
     queue_.reconsider(cycle.now);
   }
-  /// Lets another GPU map a unit of an allocation.  Returns where the unit lies.
+  /// Lets another GPU map a unit of an allocation.  Returns the frames of the unit.
   std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit);
   /// Returns where a unit of an allocation lies.
   std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const;
-  /// Frames of a departure have been read by another GPU.
+  /// Notes that another GPU has read the frames of a departure.
   void was_read(std::uint32_t departure, const HostCycle& cycle) {
     departures_.was_read(departure, cycle);
   }
@@ -67,36 +68,38 @@ class ManagedMemory {
   void has_come(std::uint32_t migration, const HostCycle& cycle) {
     migrations_.has_come(migration, cycle);
   }
-  /// Takes in a unit that another GPU has no room for, if there is room here.
+  /// Takes in a unit for which another GPU has no room, if there is room here.
   void take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle) {
     migrations_.take_in(allocation, unit, cycle);
   }
-  /// The GPU has used a page, which it maps at an address of another GPU, up to the threshold.
+  /// Handles a page that the GPU maps at an address of another GPU and has used up to the
+  /// threshold.
   void counted(TenantId tenant, std::uint64_t address, const HostCycle& cycle);
-  /// Returns whether the buffer's pages, which neither side has used, are for the GPU to map when
-  /// it needs them.
+  /// Returns whether the buffer's pages that neither side has used are offered to the GPU, which
+  /// maps them on demand.
   bool offers_untouched() const { return handling_->offers_untouched(); }
   void offer(std::uint32_t allocation) { pages_.offer(allocation); }
   void prefer(std::uint32_t allocation, PreferredPlace place, const HostCycle& cycle);
   void read_mostly(std::uint32_t allocation, bool on) {
     pages_.buffer(allocation).read_mostly = on;
   }
-  /// Faults on it wait from now on, until let_go.
+  /// Lets faults on the buffer wait from now on, until let_go.
   void hold(std::uint32_t allocation) { ++pages_.buffer(allocation).holds; }
   void let_go(std::uint32_t allocation, Time now);
-  /// Pages [first, first + count) of the allocation come to the host; true when they are there.
+  /// Brings pages [first, first + count) of the allocation to the host.  Returns true when they are
+  /// there.
   bool migrate_home(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool write,
                     const HostCycle& cycle);
-  /// Takes the buffer off the GPU without keeping its bytes; true when that is done.
+  /// Takes the buffer off the GPU without keeping its bytes.  Returns true when that is done.
   bool release(std::uint32_t allocation, const HostCycle& cycle);
   /// Migrates pages [first, first + count) of the buffer; `operation` comes back in
   /// take_operations().
   void prefetch(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool to_gpu,
                 std::uint64_t operation, const HostCycle& cycle);
   std::vector<std::uint64_t> take_operations() { return operations_.take_finished(); }
-  /// Returns tenants for whose pages there is no room, with the message for each.
+  /// Returns the tenants for whose pages there is no room, with a message for each.
   std::vector<Migrations::Failure> take_failures() { return migrations_.take_failures(); }
-  /// Frees up to so many bytes of GPU memory for data that cannot be paged. Returns false if
+  /// Frees up to `bytes` bytes of GPU memory for data that cannot be paged. Returns false if
   /// nothing is left to evict and no tenant is leaving.
   bool make_room(std::uint64_t bytes, const HostCycle& cycle);
   /// Returns whether no page of the buffer is on its way.
@@ -107,7 +110,7 @@ class ManagedMemory {
     return pages_.residency().allocation(index);
   }
 
-  /// A far-fault has arrived, with the pages that walks have found since the one before.
+  /// Handles a far-fault, with the pages that walks have found since the one before.
   void fault(const MessageHeader& message, const HostCycle& cycle);
   /// The GPU has handled a fault by itself.
   void mapped_by_gpu(const MessageHeader& message, const HostCycle& cycle);
@@ -118,7 +121,7 @@ class ManagedMemory {
 
   Time next_activity() const { return handling_->next_activity(); }
   void act(const HostCycle& cycle);
-  /// Faults of a tenant that has ended are forgotten.
+  /// Forgets the faults of a tenant that has ended.
   void forget_faults(TenantId tenant);
 
   const std::vector<FaultRecord>& faults() const { return log_.records(); }

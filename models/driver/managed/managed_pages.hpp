@@ -1,9 +1,9 @@
 /// State of every page of managed memory, as the driver knows it.
 ///
-/// A page goes from the host to the GPU (expect, arrive), off it (leave, come_home), or stays at
-/// the host and is mapped there (expect, stay_remote); one that holds nothing may be offered to the
-/// GPU, which maps it by itself.  Each of these steps changes the page's
-/// place, the counts of its buffer and those of all pages, and tells the eviction policy.
+/// A page goes from the host to the GPU (expect, arrive), back (leave, come_home), or stays at the
+/// host and is mapped there (expect, stay_remote).  A page without content may be offered to the
+/// GPU, which maps it by itself.  Each of these steps changes the page's place, the counts of its
+/// buffer and those of all pages, and tells the eviction policy.
 /// Source: 001, sections B.2 and C.1; architecture.md, section 8, rule 7.
 #pragma once
 
@@ -25,18 +25,19 @@ namespace lockstep {
 class ManagedPages {
  public:
   enum Mark : std::uint8_t {
-    prefetched = 1,  ///< no access waited for it when it came
+    prefetched = 1,  ///< no access waited for the page when it came
     evicted = 2,
-    awaited = 4,    ///< a fault waits for it to come
+    awaited = 4,    ///< a fault waits for the page
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
-    offered = 16,   ///< at the host without content: the GPU may map it by itself
-    newer = 32,     ///< other GPUs have stored to it, or may have: the host's bytes are old
+    offered = 16,   ///< at the host without content: the GPU may map the page by itself
+    newer = 32,  ///< the host's bytes may be old: other GPUs have stored to the page, or may have
   };
   struct Buffer {
     PreferredPlace preferred = PreferredPlace::none;
     bool read_mostly = false;
-    std::uint32_t holds = 0;  ///< how often the CPU has taken it: faults on it wait
-    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;  ///< pages
+    std::uint32_t holds = 0;  ///< number of times the CPU has taken the buffer: faults on it wait
+    /// Numbers of pages.
+    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;
     static constexpr std::uint32_t not_shared = ~std::uint32_t{0};
     std::uint32_t shared = not_shared;  ///< number in SharedPages, if several GPUs have the buffer
     bool is_shared() const { return shared != not_shared; }
@@ -46,65 +47,67 @@ class ManagedPages {
     }
   };
 
-  /// Pages move in multiples of `granule`.
+  /// Makes the pages; pages move in multiples of `granule`.
   ManagedPages(Eviction& eviction, std::uint64_t granule)
       : eviction_(eviction), granule_(granule) {}
 
-  /// Adds a new buffer, which is all at the host; returns the number of its allocation.
+  /// Adds a new buffer, all at the host.  Returns the number of its allocation.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages);
   void remove(std::uint32_t allocation);
 
   // Pages that other GPUs of their tenant have, too.
-  /// `gpu`: number of this GPU there.
+  /// Joins the shared pages.  `gpu`: number of this GPU there.
   void join(SharedPages& shared, std::uint32_t gpu) {
     shared_ = &shared;
     gpu_ = gpu;
   }
-  /// Says that other GPUs have the allocation, as buffer `declared` of the tenant of this number.
+  /// Notes that other GPUs have the allocation, as buffer `declared` of the tenant with this
+  /// number.
   void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared);
-  /// Returns whether a page may come here, or become writable here, as far as other GPUs go; if
-  /// not, its fault waits.
+  /// Returns whether other GPUs let a page come here, or become writable here; if not, its fault
+  /// waits.
   bool may_come(ManagedPage page, bool write, Time now);
   /// Returns whether a fault on the page waits for other GPUs.
   bool waits_for_others(ManagedPage page) const;
-  /// Returns whether other GPUs keep the page from coming along with others.
+  /// Returns whether other GPUs keep the page from migrating along with others.
   bool is_elsewhere(ManagedPage page) const;
-  /// Returns whether a page that may come stays on another GPU, to be mapped there; borrow() says
-  /// where.
+  /// Returns whether a page that may come stays on another GPU and is mapped there; borrow() names
+  /// the place.
   bool is_to_be_mapped(ManagedPage page) const;
   /// Returns where the page lies, for this GPU to map.
   std::vector<FrameRun> borrow(ManagedPage page);
-  /// Returns a page that the GPU maps at this address of another one; none: it maps no such page.
+  /// Returns a page that the GPU maps at this address of another GPU; none: it maps no such page.
   std::optional<ManagedPage> borrowed_at(std::uint64_t address) const;
-  /// The GPU should have a page that it maps.  Returns false if the page is on its way already.
+  /// Notes that the GPU should have a page that it maps.  Returns false if the page is already on
+  /// its way.
   bool attract(ManagedPage page);
   bool is_attracted(ManagedPage page) const;
-  /// Pages leave: GPUs that map them give them up first.  Returns whether there are some.
+  /// Asks GPUs that map the leaving pages to give them up first.  Returns whether there are any.
   bool recall(PageRange range);
   bool is_borrowed(PageRange range) const;
-  /// Notes that pages are mapped here which lie on another GPU.
+  /// Notes that pages on another GPU are mapped here.
   void tell_mapping(PageRange range);
 
   // Pages that come over the fabric, or go.
-  /// Starts the way of pages that come, for which there are frames. Returns whether other GPUs must
-  /// give pages up first.
+  /// Starts the transfer of pages for which there are frames. Returns whether other GPUs must give
+  /// pages up first.
   bool fetch(PageRange range);
   bool is_ready(PageRange range) const;
-  /// Returns whether another GPU waits for the page, which leaves.
+  /// Returns whether another GPU waits for the leaving page.
   bool is_awaited(ManagedPage page) const;
-  /// The pages of a unit have left but for their frames.
+  /// Notes that the pages of a unit have left the GPU, except for their frames.
   void park(PageRange unit, std::uint32_t departure, std::vector<FrameRun> frames, bool is_newer);
-  /// Has a unit of `to`'s pages sent there, if another GPU has it, for a migration.
+  /// Sends a unit to the frames `to` for a migration. Returns false if no other GPU has the unit.
   bool bring(PageRange unit, const std::vector<FrameRun>& to, std::uint32_t migration,
              const HostCycle& cycle);
   /// Offers pages that leave a full GPU to other GPUs.
   void spill(PageRange range);
-  /// Claims a unit that another GPU gives up.  Returns its pages; none: somebody wants it, or it is
-  /// not all at the host as far as this GPU knows.
+  /// Claims a unit that another GPU gives up.  Returns its pages; none: another GPU wants the unit,
+  /// or it is not all at the host as far as this GPU knows.
   std::optional<PageRange> claim_spilled(std::uint32_t allocation, std::uint64_t unit);
-  /// Pages have come that were expected.
+  /// Tells the prefetcher and the eviction policy that expected pages have come.
   void tell_arrival(PageRange range, bool writable, Time now);
-  /// The pages of a range of units that other GPUs speak of.
+  /// Returns the pages of a range of units, the numbers that other GPUs use.
   PageRange pages_of_units(std::uint32_t allocation, std::uint64_t first,
                            std::uint64_t count) const;
 
@@ -146,22 +149,22 @@ class ManagedPages {
   /// only ones and must not be taken meanwhile.
   void reopen(PageRange range, HostStatistics& statistics);
   void leave(PageRange range, HostStatistics& statistics);
-  /// `in_memory`: so many of them were in GPU memory.
+  /// Notes the return of pages to the host.  `in_memory`: number of them that were in GPU memory.
   void come_home(PageRange range, std::uint64_t in_memory);
 
   // Pages that neither side has used.
   void offer(std::uint32_t allocation);
-  /// The GPU does not map those of them that were offered, from now on.
+  /// Withdraws the offered pages of the range: the GPU does not map them from now on.
   void withdraw(PageRange range);
   /// Notes that the GPU has mapped a page by itself; returns whether that page is leaving.
   bool mapped_by_gpu(ManagedPage page, HostStatistics& statistics);
 
-  /// Number of pages in GPU memory; of pages on their way off it; of pages with frames, but without
-  /// entries yet.
+  /// Returns the number of pages in GPU memory; of pages on their way off it; of pages with frames
+  /// but without entries yet.
   std::uint64_t resident() const { return resident_; }
   std::uint64_t leaving() const { return leaving_; }
   std::uint64_t arriving() const { return arriving_; }
-  /// Pages of an allocation in GPU memory.
+  /// Returns the pages of an allocation in GPU memory.
   std::vector<PageRange> resident_ranges(std::uint32_t allocation) const;
 
   void serialize(Archive& archive);
@@ -175,10 +178,10 @@ class ManagedPages {
   Eviction& eviction_;
   const std::uint64_t granule_;
   Residency residency_;
-  std::vector<Buffer> buffers_;      ///< by allocation
-  std::vector<std::uint8_t> marks_;  ///< by page
+  std::vector<Buffer> buffers_;      ///< one entry per allocation
+  std::vector<std::uint8_t> marks_;  ///< marks of each page
   std::uint64_t resident_ = 0, leaving_ = 0, arriving_ = 0;
-  SharedPages* shared_ = nullptr;  ///< of several GPUs
+  SharedPages* shared_ = nullptr;  ///< pages of buffers on several GPUs
   std::uint32_t gpu_ = 0;
   /// Pages that are or were mapped on other GPUs, by their addresses.
   std::map<std::uint64_t, ManagedPage> borrowed_;

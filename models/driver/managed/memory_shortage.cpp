@@ -1,4 +1,5 @@
-/// GPU memory runs short and nothing can be evicted: what waits for room does with less or without.
+/// Shortage of GPU memory with nothing to evict: migrations that wait for room get smaller or are
+/// given up.
 #include <algorithm>
 
 #include "core/error/error.hpp"
@@ -6,15 +7,14 @@
 
 namespace lockstep {
 
-/// Pages that were to come stay; those that are awaited fault anew.
+/// Gives up pages that were to come; awaited pages fault again.
 void Migrations::give_up(PageRange range, Time now) {
   parts_.pages.give_up(range);
   for (const PageFault& late : parts_.faults.take_awaited(range))
     parts_.faults.push_again(late, now);
 }
 
-/// Drops a migration for which there is no room. Pages that faulted are answered, for a tenant that
-/// ends.
+/// Drops a migration without room. Faulting pages get an answer for a tenant that ends.
 void Migrations::drop(std::deque<std::uint32_t>::iterator which, const HostCycle& cycle) {
   const Migration migration = take(*which);
   waiting_.erase(which);
@@ -28,8 +28,8 @@ void Migrations::drop(std::deque<std::uint32_t>::iterator which, const HostCycle
   parts_.operations.one_done(migration.operation);
 }
 
-/// Drops the waiting migrations of a tenant that ends: they would keep it from ending while others
-/// wait for its end. Returns whether there were any.
+/// Drops the waiting migrations of a tenant that ends: they would delay its end while others wait
+/// for it. Returns whether there were any.
 bool Migrations::drop_those_of_leaving(const HostCycle& cycle) {
   const auto leaves = [&](std::uint32_t index) {
     return parts_.directory.is_leaving(parts_.pages.owner(migrations_[index].range.first).tenant);
@@ -49,10 +49,10 @@ bool Migrations::somebody_leaves() const {
   return false;
 }
 
-/// Several pages do with room for half of them.  Of those that came along with a fault, which is on
-/// the last page (split_moves), the first half stays where it is; those of a prefetch step come
-/// afterwards.  False: they are as few as they can be, or came along with others, for which they
-/// must not thrash.
+/// Halves the first migration.  Of pages that came along with a fault, which is on the last page
+/// (split_moves), the first half stays where it is; pages of a prefetch step come afterwards.
+/// Returns false if there is only one granule, or if the pages came along with others and must not
+/// thrash for them.
 bool Migrations::split_first(const HostCycle& cycle) {
   Migration& migration = migrations_[waiting_.front()];
   const std::uint64_t granule = parts_.pages.granule();
@@ -96,10 +96,9 @@ void Migrations::fail_first() {
   failures_.push_back({a.tenant, error.what()});
 }
 
-/// Helps the first migration that waits, when nothing moves and nothing can be evicted: it does
-/// with less, or waits for the memory of a tenant that is leaving or of a buffer that is being
-/// freed, or its own tenant ends. Returns false if nothing else is to be tried before memory has
-/// come free.
+/// Helps the first waiting migration when nothing moves and nothing can be evicted: it gets
+/// smaller, or waits for the memory of an ending tenant or of a buffer being freed, or its own
+/// tenant ends. Returns false if nothing else is to be tried before memory has become free.
 bool Migrations::starved(const HostCycle& cycle) {
   if (drop_those_of_leaving(cycle) || split_first(cycle)) return true;
   if (somebody_leaves() || !parts_.driver.idle()) return false;

@@ -52,7 +52,7 @@ MapRequest migration_request(const Migration& migration, std::vector<FrameRun> f
       ++page;
       continue;
     }
-    // A run of pages that move together, or that have nothing to move.
+    // A run of pages that move together, or that have no data to move.
     const bool data = has_data(page);
     std::uint64_t end = page + 1;
     while (end < range.count && has_data(end) == data && !is_brought(end)) ++end;

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// The part [from, from + bytes) of memory that lies in `frames` one after the other.
+/// Returns the part [from, from + bytes) of the memory in `frames`, taken in order.
 std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t from,
                               std::uint64_t bytes);
 

@@ -73,7 +73,7 @@ void Migrations::start(std::uint32_t index, std::vector<FrameRun> frames, const 
         range.count;
   if (!migration.fault && !migration.taken_in) parts_.pages.set(range, ManagedPages::prefetched);
   ++mapping_;
-  parts_.pages.withdraw(range);  // their entries are overwritten
+  parts_.pages.withdraw(range);  // the entries of withdrawn pages are overwritten
   parts_.pages.occupy(range);
   if (parts_.pages.fetch(range)) return fetching_.push_back(index);
   bring(index, cycle);

@@ -1,9 +1,9 @@
-/// Pages on their way to the GPU, in the order in which they were asked for.
+/// Pages on their way to the GPU, in the order of the requests.
 ///
-/// A migration waits for frames, for which others are evicted if there are none; then its data
-/// cross the link and its entries are written (driver.hpp).  Where nothing moves and nothing can be
-/// evicted, what waits first does with less, or waits for memory that is coming free, or its tenant
-/// ends (memory_shortage.cpp).
+/// A migration waits for frames, for which other pages are evicted if there are none; then its data
+/// cross the link and its entries are written (driver.hpp).  When nothing moves and nothing can be
+/// evicted, the first waiting migration gets smaller, or waits for memory that is becoming free, or
+/// its tenant ends (memory_shortage.cpp).
 /// Source: 001, sections B.2 and B.3; architecture.md, section 8, rules 7, 9 and 10.  What happens
 /// when nothing can be evicted is ours: the papers stop there.
 #pragma once
@@ -23,16 +23,17 @@ namespace lockstep {
 struct Migration {
   bool fault = false;  ///< an access waits for the pages
   bool writable = true;
-  bool remote = false;    ///< mapped where they are, at the host or on another GPU
+  bool remote = false;    ///< the pages are mapped where they are, at the host or on another GPU
   bool taken_in = false;  ///< for a GPU that had no room
   PageRange range;
-  Time not_before;  ///< the GMMU hears of them no earlier
-  Time served;      ///< when the driver had handled their fault
+  Time not_before;  ///< earliest time at which the GMMU hears of the pages
+  Time served;      ///< time at which the driver had handled the fault
   std::uint64_t operation = PrefetchOperations::none;
   std::uint32_t record = FaultLog::none;
-  std::vector<FrameRun> frames;  ///< while other GPUs give pages up, or their bytes come from there
+  /// Frames, held while other GPUs give pages up or send their bytes.
+  std::vector<FrameRun> frames;
   std::vector<PageRange> brought;  ///< pages whose bytes come from other GPUs
-  std::uint32_t missing = 0;       ///< ... so many transfers
+  std::uint32_t missing = 0;       ///< transfers from other GPUs still missing
   template <class Archive>
   void serialize(Archive& archive) {
     archive(fault, writable, remote, taken_in, range, not_before, served, operation, record, frames,
@@ -55,26 +56,26 @@ class Migrations {
   Migrations(const Parts& parts, std::size_t tenants) : parts_(parts), tenants_(tenants) {}
 
   void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
-  /// Adds a migration for a prefetch step, which has counted it.
+  /// Adds a migration for a prefetch step, which already counts it.
   void prefetch(PageRange range, std::uint64_t operation, Time now);
-  /// Migrations begin for which there are frames.
+  /// Begins the migrations for which there are frames.
   void start_waiting(const HostCycle& cycle);
-  /// The page stays at the host, and the GPU reaches it over the link.
+  /// Maps a page that stays at the host; the GPU reaches it over the link.
   void map_remote(const Migration& migration, const HostCycle& cycle);
-  /// The page stays on another GPU, in these frames, and the GPU reaches it over the fabric.
+  /// Maps a page that stays in these frames of another GPU; the GPU reaches it over the fabric.
   void map_peer(const Migration& migration, std::vector<FrameRun> frames, const HostCycle& cycle);
-  /// Takes in a unit that another GPU has no room for, if there are frames.
+  /// Takes in a unit for which another GPU has no room, if there are frames.
   void take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle);
-  /// Goes on with migrations whose pages other GPUs have given up.
+  /// Continues migrations whose pages other GPUs have given up.
   void go_on(const HostCycle& cycle);
-  /// Bytes of a unit of a migration have come from another GPU.
+  /// Notes that bytes of a migration's unit have come from another GPU.
   void has_come(std::uint32_t index, const HostCycle& cycle);
   /// A copy becomes the only one.
   void make_writable(const Migration& migration, const HostCycle& cycle);
   /// The driver has mapped the pages.
   void mapped(std::uint32_t index, const HostCycle& cycle);
 
-  /// A tenant for whose pages there is no room, and the message for it.
+  /// A tenant without room for its pages, and the message for it.
   struct Failure {
     TenantId tenant;
     std::string message;
@@ -83,13 +84,13 @@ class Migrations {
 
   std::uint64_t under_way() const { return mapping_; }
   std::size_t without_frames() const { return waiting_.size(); }
-  /// Migrations with frames that wait for other GPUs.
+  /// Returns the number of migrations with frames that wait for other GPUs.
   std::size_t fetching() const { return fetching_.size(); }
   bool somebody_leaves() const;
   void serialize(Archive& archive);
 
  private:
-  /// The pages of a migration are on their way from now on.  Returns its number.
+  /// Puts the pages of a migration on their way.  Returns its number.
   std::uint32_t begin(const Migration& migration);
   std::uint32_t store(const Migration& migration);
   Migration take(std::uint32_t index);
@@ -112,10 +113,11 @@ class Migrations {
   const std::size_t tenants_;
   std::vector<Migration> migrations_;
   std::vector<std::uint32_t> free_;
-  std::deque<std::uint32_t> waiting_;    ///< migrations without frames
-  std::vector<std::uint32_t> fetching_;  ///< with frames, for pages that other GPUs still have
-  std::uint64_t mapping_ = 0;            ///< migrations with frames that are not mapped yet
-  std::vector<Failure> failures_;        ///< of the current call only
+  std::deque<std::uint32_t> waiting_;  ///< migrations without frames
+  /// Migrations with frames for pages that other GPUs still have.
+  std::vector<std::uint32_t> fetching_;
+  std::uint64_t mapping_ = 0;      ///< migrations with frames whose pages are not mapped yet
+  std::vector<Failure> failures_;  ///< failures of the current call
 };
 
 }  // namespace lockstep

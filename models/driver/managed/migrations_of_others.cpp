@@ -16,7 +16,7 @@ void Migrations::go_on(const HostCycle& cycle) {
   }
 }
 
-/// Units that no other GPU has come from the host, when the others are there.
+/// Units that no other GPU has come from the host, after the others have come.
 void Migrations::bring(std::uint32_t index, const HostCycle& cycle) {
   const PageRange range = migrations_[index].range;
   if (!parts_.pages.buffer_of(range.first).is_shared()) return map(index, cycle);

@@ -27,7 +27,7 @@ bool ManagedPages::waits_for_others(ManagedPage page) const {
   return buffer.is_shared() && shared_->waits(buffer.shared, unit_of(page), gpu_);
 }
 
-/// A page that comes as a copy by itself may come with others that do not.
+/// A page that would come alone as a copy may come along with pages that do not.
 bool ManagedPages::is_elsewhere(ManagedPage page) const {
   const Buffer& buffer = buffer_of(page);
   const bool all_come_as_copies = buffer.read_mostly && granule_ == 1;

@@ -9,14 +9,15 @@
 
 namespace lockstep {
 
-/// Prefetch steps of programs whose pages are on their way.  A step is done when every range that
-/// was counted for it is.
+/// Prefetch steps of programs with pages on their way.  A step is done when all its ranges are
+/// done.
 class PrefetchOperations {
  public:
   /// Number of the operation of pages that no step asked for.
   static constexpr std::uint64_t none = 0;
 
-  /// Counts once for itself, so that it does not end before everything is asked for.
+  /// Begins a step with a count of one, so that it does not end before all its ranges are
+  /// requested.
   void begin(std::uint64_t id) { operations_.push_back({id, 1}); }
   void expect_one(std::uint64_t id) {
     if (id != none) ++find(id)->missing;

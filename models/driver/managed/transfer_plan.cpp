@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns the whole granules of ranges, which join where they touch.
+/// Returns the ranges widened to whole granules; adjacent ones are joined.
 std::vector<PageRange> widened(const ManagedPages& pages, std::span<const PageRange> moves) {
   std::vector<PageRange> wide;
   for (const PageRange& move : moves) {

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Transfers of large pages: each that holds a page of `moves` goes whole and by itself.
+/// Plans transfers of large pages: each large page with a page of `moves` goes whole and alone.
 void plan_granules(const ManagedPages& pages, std::span<const PageRange> moves,
                    std::span<const ManagedPage> faults, std::vector<PlannedTransfer>& transfers);
 

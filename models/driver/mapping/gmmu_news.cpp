@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-/// Calls function(pages) for the parts of a range that lie under one level-4 table.
+/// Calls function(pages) for the parts of a range under one level-4 table each.
 template <class Function>
 void for_each_table(TenantPages pages, Function&& function) {
   while (pages.count > 0) {

@@ -19,9 +19,10 @@ class GmmuNews {
   void coalesced(const TenantPages& pages, const HostCycle& cycle);
   /// The page belongs to no buffer.
   void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
-  /// Tells where the tenant's tables begin; 0: it has none any more.
+  /// Tells the GMMU the start of the tenant's tables; 0: it has none any more.
   void set_root(TenantId tenant, PhysicalAddress root, const HostCycle& cycle);
-  /// Has the entries of the pages taken; how many answers will come, each with `id`.
+  /// Has the entries of the pages taken away.  Returns the number of answers to come, each with
+  /// `id`.
   std::uint32_t unmap(const TenantPages& pages, std::uint32_t id, const HostCycle& cycle);
 
   /// A granule of zeroed frames is for the GMMU's handlers.

@@ -8,21 +8,21 @@
 
 namespace lockstep {
 
-/// Pages to be mapped in one go.  `pages.count` 0: only the tables are reserved.
+/// Pages to be mapped together.  `pages.count` 0: only the tables are reserved.
 struct MapRequest {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   TenantPages pages;
-  bool untouched = false;        ///< no frames: the GPU may map them by itself
-  bool paged = true;             ///< it may leave again; false: device memory
+  bool untouched = false;        ///< no frames: the GPU may map the pages by itself
+  bool paged = true;             ///< true: the pages may leave again; false: device memory
   std::uint64_t reserved = 0;    ///< pages that get tables, at least `pages.count`
-  std::uint64_t flags = 0;       ///< of the entries
-  std::vector<FrameRun> frames;  ///< in the order of the pages; empty: remote
+  std::uint64_t flags = 0;       ///< flags of the entries
+  std::vector<FrameRun> frames;  ///< frames in the order of the pages; empty: remote pages
   std::uint64_t remote = 0;      ///< address of the first page in host memory
-  std::vector<FrameRun> fresh;   ///< those of them that must read as zero before `data` come
+  std::vector<FrameRun> fresh;   ///< frames that must read as zero before `data` come
   std::vector<Transfer> data;
-  Time not_before;               ///< the GMMU hears of it no earlier
-  std::uint32_t owner = nobody;  ///< comes back in Driver::take_mapped
+  Time not_before;               ///< earliest time at which the GMMU hears of the pages
+  std::uint32_t owner = nobody;  ///< owner's number; comes back in Driver::take_mapped
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -1,6 +1,6 @@
-/// Maps pages: frames that are not overwritten whole are zeroed, data come over the link, entries
-/// are written; each step waits until the partitions have acknowledged the one before, and then the
-/// GMMU is told.
+/// Maps pages: frames that will not be overwritten as a whole are zeroed, data come over the link,
+/// and entries are written.  Each step waits until the partitions have acknowledged the one before;
+/// then the GMMU is told.
 /// Source: architecture.md, section 8, rules 9 and 10; 000, section 2.3 (steps of the driver).
 #pragma once
 
@@ -47,8 +47,8 @@ class Mapper {
     MapRequest request;
     std::vector<TableWrite> writes;
     std::vector<FrameRun> zeroing;
-    std::uint64_t missing = 0;  ///< answers
-    bool new_root = false;      ///< the tenant's first tables
+    std::uint64_t missing = 0;  ///< missing answers
+    bool new_root = false;      ///< true: the mapping makes the tenant's first tables
     template <class Archive>
     void serialize(Archive& archive) {
       archive(stage, request, writes, zeroing, missing, new_root);
@@ -61,7 +61,7 @@ class Mapper {
   void write_entries(std::uint32_t index, const HostCycle& cycle);
   void entries_written(std::uint32_t index, const HostCycle& cycle);
   void finish(std::uint32_t index, const HostCycle& cycle);
-  /// An answer that the mapping's stage waits for has come.
+  /// Decides which frames must be zeroed and which entries must be written.
   void answered(std::uint32_t index, const HostCycle& cycle);
 
   PageManager& page_manager_;
@@ -69,9 +69,9 @@ class Mapper {
   const std::uint32_t partitions_;
   std::vector<Mapping> mappings_;
   std::vector<std::uint32_t> free_;
-  /// Mappings that are written and wait until they may be announced, by (time, index).
+  /// Finished mappings that wait for their announcement, by (time, index).
   std::vector<std::pair<Time, std::uint32_t>> announcements_;
-  std::vector<Mapped> finished_;  ///< of the current call only
+  std::vector<Mapped> finished_;  ///< mappings finished in the current call
 };
 
 }  // namespace lockstep

@@ -57,8 +57,7 @@ void Rearranger::unmapped(const Unmapped& unmapped, const HostCycle& cycle) {
       cycle.now, cycle.outbox);
 }
 
-/// Maps the pages again, a copied page at its new place. Pages that have been freed meanwhile stay
-/// unmapped.
+/// Maps the pages again, a copied page at its new place. Pages freed meanwhile stay unmapped.
 void Rearranger::restore_entries(std::uint32_t number, const HostCycle& cycle) {
   Rearrangement& r = rearrangements_[number];
   std::vector<TableWrite> writes;

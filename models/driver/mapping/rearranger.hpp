@@ -1,10 +1,10 @@
-/// Changes how pages that are mapped lie in GPU memory, for the page manager.
+/// Rearranges mapped pages in GPU memory, for the page manager.
 ///
-/// coalesce: the level-3 entry is written, and the GMMU is told; entries of base pages that TLBs
-/// keep stay right.  splinter: the large page is unmapped, its entries are written back, and the
-/// GMMU is told.  copy: the page is unmapped, its partition copies it to the new frame, its entry
-/// is written, the GMMU is told, and the old frame comes free.  Entries keep their accessed
-/// and dirty bits.  What an SM asks of a page meanwhile waits at the GMMU for the news.
+/// coalesce: the level-3 entry is written, and the GMMU is told; entries of base pages in TLBs stay
+/// valid.  splinter: the large page is unmapped, its entries are written back, and the GMMU is
+/// told.  copy: the page is unmapped, its partition copies it to the new frame, its entry is
+/// written, the GMMU is told, and the old frame becomes free.  Entries keep their accessed and
+/// dirty bits.  Requests of SMs for the page wait at the GMMU meanwhile.
 /// Source: 004, sections 7.3.3 and 7.3.4; architecture.md, section 8, rules 7 and 9.
 ///
 #pragma once
@@ -27,8 +27,8 @@ class Rearranger {
   void coalesce(const TenantPages& pages, const HostCycle& cycle);
   void splinter(const TenantPages& pages, const HostCycle& cycle);
   void copy(const TenantPages& page, Frame to, const HostCycle& cycle);
-  /// Splinters large pages that the pages are part of: part of one cannot be unmapped, since the
-  /// bits that its use has set are those of all of it.  How many there are.
+  /// Splinters the large pages that contain the pages.  A part of a large page cannot be unmapped,
+  /// since its accessed and dirty bits cover the whole page.  Returns the number of large pages.
   std::uint32_t splinter_parts(const TenantPages& pages, const HostCycle& cycle);
 
   // Answers.
@@ -51,10 +51,10 @@ class Rearranger {
     TenantPages pages;
     enum class Kind : std::uint8_t { coalesce, splinter, copy };
     Kind kind = Kind::coalesce;
-    Frame to;                            ///< of a copy
-    std::vector<std::uint64_t> entries;  ///< as they were
-    std::vector<FrameRun> left;          ///< that nothing will use any more
-    std::uint64_t missing = 0;           ///< answers
+    Frame to;                            ///< destination of a copy
+    std::vector<std::uint64_t> entries;  ///< entries before the rearrangement
+    std::vector<FrameRun> left;          ///< frames that nothing will use any more
+    std::uint64_t missing = 0;           ///< missing answers
     template <class Archive>
     void serialize(Archive& archive) {
       archive(pages, kind, to, entries, left, missing);
@@ -71,7 +71,7 @@ class Rearranger {
   Unmapper& unmapper_;
   std::vector<Rearrangement> rearrangements_;
   std::vector<std::uint32_t> free_;
-  std::vector<Finished> finished_;  ///< of the current call only
+  std::vector<Finished> finished_;  ///< rearrangements finished in the current call
 };
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-/// Unmaps pages: the GMMU takes their entries, and answers with what they were.
+/// Unmaps pages: the GMMU takes their entries away and returns them.
 /// Source: architecture.md, section 8, rule 7.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace lockstep {
 
-/// Pages that were unmapped: their entries as the GMMU found them, dirty bits of all SMs included.
-/// Those that were not mapped are 0.
+/// Unmapped pages: their entries as the GMMU found them, dirty bits of all SMs included; 0 for
+/// pages that were not mapped.
 struct Unmapped {
   TenantPages pages;
   UnmappingOwner owner = nobody_unmaps;
@@ -31,7 +31,7 @@ class Unmapper {
   Unmapper(PageManager& page_manager, GmmuNews& news) : page_manager_(page_manager), news_(news) {}
 
   void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
-  /// Takes an answer. Returns the unmapping that it completed, if it completed one.
+  /// Takes an answer. Returns the unmapping that it completed, if any.
   std::optional<Unmapped> take(const MessageHeader& message);
 
   bool holds(const TenantPages& pages) const;
@@ -40,7 +40,7 @@ class Unmapper {
 
  private:
   struct Unmapping {
-    std::uint32_t missing = 0;  ///< spans
+    std::uint32_t missing = 0;  ///< missing spans
     Unmapped result;
     template <class Archive>
     void serialize(Archive& archive) {

@@ -1,7 +1,7 @@
-/// Granules of zeroed frames that lie ready at the GMMU, for handlers of untouched pages.
+/// Granules of zeroed frames, kept ready at the GMMU for handlers of untouched pages.
 ///
-/// The driver takes frames that are free, and none by eviction, has them zeroed and tells the GMMU;
-/// whenever a handler has used a granule up, another follows.
+/// The driver takes free frames without evicting pages, has them zeroed and tells the GMMU; each
+/// granule that a handler has used up is replaced.
 /// Source: 000, section 4.2; virtual-memory-and-exceptions.md, section 9; architecture.md, section
 /// 8, rule 10.
 #pragma once
@@ -20,13 +20,13 @@ class ZeroedFrames {
   ZeroedFrames(PageManager& page_manager, GmmuNews& news, std::uint32_t partitions)
       : page_manager_(page_manager), news_(news), partitions_(partitions) {}
 
-  /// Keeps so many granules ready.
+  /// Keeps this number of granules ready.
   void keep(std::uint32_t granules) { wanted_ = granules; }
-  /// Takes frames for the missing ones, as far as memory has them.
+  /// Takes frames for missing granules, as far as memory has them.
   void refill(const HostCycle& cycle);
   /// Returns false if these are no frames of it.
   bool zero_done(const ZeroRange& range, const HostCycle& cycle);
-  /// A handler has used a granule up.
+  /// Notes that a handler has used a granule up.
   void used() { --granules_; }
   /// Returns whether no frame is being zeroed.
   bool idle() const { return batches_.empty(); }
@@ -42,7 +42,7 @@ class ZeroedFrames {
   struct Batch {
     GranuleFrames frames{};
     std::vector<FrameRun> zeroing;
-    std::uint64_t missing = 0;  ///< answers
+    std::uint64_t missing = 0;  ///< missing answers
     template <class Archive>
     void serialize(Archive& archive) {
       archive(frames, zeroing, missing);
@@ -53,7 +53,7 @@ class ZeroedFrames {
   GmmuNews& news_;
   const std::uint32_t partitions_;
   std::uint32_t wanted_ = 0;
-  std::uint64_t granules_ = 0;  ///< at the GMMU or on their way there
+  std::uint64_t granules_ = 0;  ///< granules at the GMMU or on their way there
   std::vector<Batch> batches_;
 };
 

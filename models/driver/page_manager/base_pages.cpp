@@ -1,7 +1,7 @@
-/// GPU-MMU with 4 KiB pages: any frames that are free, those of all tenants mixed.
+/// GPU-MMU with 4 KiB pages, in any free frames; frames of all tenants are mixed.
 ///
-/// `frames: random` draws each, as if much had been allocated and freed before: no 512 pages of a
-/// buffer then lie together by chance.
+/// `frames: random` draws each frame at random, as in a memory after many allocations and releases:
+/// no 512 pages of a buffer then lie together by chance.
 /// Source: 004, sections 7.2.1 and 7.5.3 and Figure 7.1a; memory-interference.md, section 7.3.
 #include "core/parameters/parameters.hpp"
 #include "core/random/random.hpp"

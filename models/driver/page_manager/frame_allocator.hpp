@@ -1,10 +1,10 @@
 /// Physical GPU memory given out in ranges of whole pages, first fit.
 ///
-/// The driver zeroes what it maps unless every byte is about to be overwritten; memory that was
-/// never given out reads as zero anyway, and the allocator knows which that is.  All tenants share
-/// one list, in the order of their requests, as in the allocator that Mosaic is compared with;
-/// where memory is in groups (address_mapping.hpp), a tenant gets frames of its own one. Source:
-/// architecture.md, section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
+/// The driver zeroes frames that it maps unless every byte is about to be overwritten.  Frames that
+/// were never given out read as zero, and the allocator knows them.  All tenants share one list, in
+/// the order of their requests, as in the allocator that Mosaic is compared with; where memory is
+/// in groups (address_mapping.hpp), a tenant gets frames of its own group. Source: architecture.md,
+/// section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace lockstep {
 class FrameAllocator {
  public:
   FrameAllocator() = default;
-  /// `group_bytes`: of each group; 0: there are none.
+  /// Makes an allocator.  `group_bytes`: size of each group; 0: no groups.
   explicit FrameAllocator(std::uint64_t capacity, std::uint64_t group_bytes = 0)
       : capacity_(capacity),
         group_bytes_(group_bytes),
@@ -30,8 +30,8 @@ class FrameAllocator {
     free_[0] = capacity;
   }
 
-  /// Takes `bytes` (rounded up to pages) at a multiple of `alignment`.  Returns where they begin,
-  /// or nothing if no free range is large enough.
+  /// Takes `bytes` (rounded up to pages) at a multiple of `alignment`.  Returns the address, or
+  /// nothing if no free range is large enough.
   std::optional<PhysicalAddress> allocate(std::uint64_t bytes, std::uint64_t alignment = page_bytes,
                                           TenantId tenant = TenantId{0});
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
@@ -71,8 +71,8 @@ class FrameAllocator {
 
   std::uint64_t capacity_ = 0, group_bytes_ = 0;
   std::uint64_t taken_ = 0;
-  Ranges free_;                             ///< base -> bytes; neighbours are merged
-  std::vector<std::uint64_t> used_before_;  ///< a bit per frame
+  Ranges free_;  ///< bytes of each free range by its base; neighbours are merged
+  std::vector<std::uint64_t> used_before_;  ///< one bit per frame: it has been used before
 };
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
-/// Device memory in 2 MiB pages where it fills them, managed memory in 4 KiB pages, as drivers of
-/// real GPUs map what cudaMalloc and cudaMallocManaged give.  With `vm.device_pages: large`
-/// or `shared` the driver rounds device buffers up to such pages, as long as large frames are left.
+/// Device memory in 2 MiB pages where it fills them, and managed memory in 4 KiB pages, as drivers
+/// of real GPUs map memory of cudaMalloc and cudaMallocManaged.  With `vm.device_pages: large` or
+/// `shared` the driver rounds device buffers up to such pages, as long as large frames are left.
 /// Source: gpu-parameters.md, section 11 (reach of the TLBs); our choice of a default, since with
 /// 4 KiB pages alone a V100 spends its bandwidth on walks.
 #include "models/driver/page_manager/page_manager.hpp"

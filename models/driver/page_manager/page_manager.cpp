@@ -15,7 +15,7 @@ PageManager::PageManager(const Setup& setup)
 }
 
 std::uint64_t PageManager::table_bytes(std::uint64_t pages) {
-  // A level-4 table per 512 pages, one more for the ends, and a path of directories.
+  // One level-4 table per 512 pages, one more for the ends, and a path of directories.
   return (pages / pages_per_large + 2 + walk_levels) * page_bytes;
 }
 

@@ -15,17 +15,16 @@
 
 namespace lockstep {
 
-/// Plug point `page_manager`: in which pages memory is mapped, and which frames they get.
+/// Plug point `page_manager`: it chooses page sizes and frames.
 ///
-/// It owns the frames of GPU memory and the page tables, and nothing else changes them.  The driver
-/// asks it for frames and entries, tells it what has come and gone, and does what it asks for
-/// (PageServices): a policy may coalesce, splinter and copy pages whenever it is told something.
+/// The page manager owns the frames of GPU memory and the page tables; no other part changes them.
+/// The driver asks it for frames and entries, reports pages that have come and gone, and carries
+/// out its requests (PageServices): a policy may coalesce, splinter and copy pages at each report.
 ///
-/// Contract: paged memory (what comes and goes: managed, not device memory) is mapped and unmapped
-/// in multiples of `granule_pages`.  `allocate` gives frames for a range of pages in their order,
-/// none of them twice, or nothing when memory does not hold so many.  A policy keeps no frame for
-/// ever: when all are freed, memory holds as much as at first.  Decisions depend on what it was
-/// told alone.
+/// Contract: paged memory (managed memory, whose pages come and go) is mapped and unmapped in
+/// multiples of `granule_pages`.  `allocate` returns distinct frames for a range of pages in their
+/// order, or nothing when memory does not hold so many.  A policy keeps no frame for ever: when all
+/// are freed, memory holds as much as at first.  Decisions depend only on the driver's calls.
 /// Source: 004, sections 7.2.1 (GPU-MMU with 4 KiB and with 2 MiB pages) and 7.3 (what Mosaic's
 /// allocator, coalescer and compaction need).
 class PageManager {
@@ -36,7 +35,7 @@ class PageManager {
     AddressMapping mapping = {};
     std::uint64_t channel_bytes_per_second = 0;
     std::uint64_t seed = 0;
-    std::vector<Frame> foreign_pages = {};  ///< free, before the run
+    std::vector<Frame> foreign_pages = {};  ///< frames that foreign pages occupy from the start
   };
   explicit PageManager(const Setup& setup);
   PageManager(const PageManager&) = delete;
@@ -45,17 +44,17 @@ class PageManager {
 
   // Decisions of a policy.
   virtual std::uint64_t granule_pages() const { return 1; }
-  /// GPU memory is a multiple of so many pages.
+  /// Returns the number of pages of which GPU memory is a multiple.
   virtual std::uint64_t capacity_unit() const { return granule_pages(); }
-  /// Returns whether every 512 pages that are aligned, and whose frames are, become a large page
-  /// when they are mapped.
+  /// Returns whether every 512 pages become a large page when they are mapped, if the pages and
+  /// their frames are aligned.
   virtual bool maps_large(bool /*paged*/) const { return false; }
   virtual std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) = 0;
-  /// Frames for so many pages that are not known yet: the GPU will map some by itself.
+  /// Returns frames for `pages` pages that are not known yet: the GPU will map some by itself.
   virtual std::vector<FrameRun> allocate_unowned(std::uint64_t pages) {
     return allocator().allocate_scattered(pages * page_bytes);
   }
-  /// Notes that addresses were given to a buffer, or some of them again. Tables for them are there.
+  /// Notes that a buffer got addresses, perhaps again after a release. Their tables exist.
   virtual void reserved(const TenantPages& /*pages*/) {}
   /// Frees frames of the tenant that are not used any more.
   virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
@@ -65,34 +64,34 @@ class PageManager {
     return false;
   }
   virtual bool is_hole(PhysicalAddress /*page*/) const { return false; }
-  /// Prepares frames for pages that will be asked for. Returns false if room for them is being
-  /// made, and the caller must wait.
+  /// Prepares frames for coming pages. Returns false while room for them is being made; the caller
+  /// must wait.
   virtual bool settle(const TenantPages& /*pages*/, PageServices& /*services*/) { return true; }
   /// Returns whether no SM shall issue just now.
   virtual bool holds_issue() const { return false; }
   /// Returns how long a partition takes to copy a page.
   virtual Time copy_time() const { return Time{}; }
-  /// The pages are mapped and their data there.
+  /// Notes that the pages are mapped and that their data have come.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// A rearrangement that the page manager asked for is done.
   virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
-  /// A foreign page that it had moved is in the frame `to`.
+  /// Notes that a foreign page has been moved to the frame `to`.
   virtual void foreign_moved(std::uint32_t number, Frame to, PageServices& services);
-  /// A policy adds its own state to that of the frames and tables.
+  /// Saves or restores; a policy adds its own state to the frames and tables.
   virtual void serialize(Archive& archive);
-  /// Counters of the page manager's own, by the schema in its PageManagerFactory.
+  /// Returns counters of the page manager, by the schema in its PageManagerFactory.
   virtual StatisticsView statistics() const { return {}; }
 
   const FrameAllocator& frames() const { return frames_; }
   /// Returns where foreign pages lie, by their numbers.
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   const PageTables& tables() const { return tables_; }
-  /// Frames that the tables of so many pages need at most.
+  /// Returns the most bytes that the tables of `pages` pages need.
   static std::uint64_t table_bytes(std::uint64_t pages);
 
   // Changes of page tables while the driver maps and unmaps; entries that are to be written to GPU
   // memory join `writes`.
-  /// Makes the tables for the pages. Returns those of their frames that must be zeroed.
+  /// Makes the tables for the pages. Returns the frames of new tables, which must be zeroed.
   std::vector<FrameRun> reserve(const TenantPages& pages, std::vector<TableWrite>& writes);
   void map(const TenantPages& pages, std::span<const FrameRun> frames, std::uint64_t flags,
            bool paged, std::vector<TableWrite>& writes);
@@ -107,11 +106,11 @@ class PageManager {
            std::vector<TableWrite>& writes) {
     tables_.set(tenant, page, entry, writes);
   }
-  /// Pages that are mapped become a large page.
+  /// Makes a large page of pages that are mapped.
   void coalesce(TenantId tenant, VirtualPage first, std::vector<TableWrite>& writes) {
     tables_.set_large(tenant, first, true, writes);
   }
-  /// The GMMU has taken the entries, and with them the large bit.
+  /// Notes that the GMMU has taken the entries away, and with them the large bit.
   void unmapped(const TenantPages& pages);
   virtual void end_tenant(TenantId tenant);
 
@@ -120,9 +119,9 @@ class PageManager {
   // Frames of page tables.
   virtual PhysicalAddress take_table_frame(TenantId tenant);
   virtual void free_table_frame(PhysicalAddress frame);
-  /// Frames for the pages, as many of them as possible in aligned large frames.
+  /// Returns frames for the pages, as many as possible in aligned large frames.
   std::vector<FrameRun> allocate_large_first(const TenantPages& pages);
-  /// Frames for the pages, all in aligned large frames.
+  /// Allocates frames for the pages, all in aligned large frames.
   std::vector<FrameRun> allocate_large(const TenantPages& pages);
   void give_back(std::span<const FrameRun> frames);
 
@@ -134,7 +133,7 @@ class PageManager {
 
 /// Needs of a page manager from the rest of the machine.
 struct PageManagerNeeds {
-  bool copies_pages = false;  ///< each page lies in one partition
+  bool copies_pages = false;  ///< pages can be copied: each lies in one partition
   bool stalls = false;        ///< SMs can stand still at any time
   bool all_memory = false;    ///< a tenant may get any frame
 };

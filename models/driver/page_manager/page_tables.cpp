@@ -11,7 +11,7 @@ constexpr std::uint64_t entry_bytes = 8;
 constexpr std::uint64_t table_line = 128;
 constexpr std::uint64_t directory_flags = PageTableEntry::present | PageTableEntry::writable;
 
-/// Pages that a table of this level covers.
+/// Returns the number of pages that a table of this level covers.
 constexpr std::uint64_t reach(unsigned level) {
   return std::uint64_t{1} << (9 * (walk_levels - level + 1));
 }

@@ -1,9 +1,9 @@
-/// The driver's side of the page tables: what stands in them, where they lie in GPU memory, and
-/// which lines of them have to be written there.
+/// The driver's side of the page tables: their contents, their places in GPU memory, and the lines
+/// that must be written there.
 ///
-/// Tables of all four levels for an address range are reserved when the range is; a level-4 table
-/// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
-/// bits that the GMMU sets (PageTableEntry::set_by_gmmu).
+/// Tables of all four levels are reserved together with their address range; a level-4 table takes
+/// memory of this computer when its first entry is set.  The GPU's copy differs only in the bits
+/// that the GMMU sets (PageTableEntry::set_by_gmmu).
 /// Source: architecture.md, section 8, rules 7 and 9; page_table_entry.hpp (format).
 #pragma once
 
@@ -22,7 +22,7 @@ namespace lockstep {
 
 /// Entries of one 128-byte line of a table that changed.
 struct TableWrite {
-  std::uint64_t line = 0;  ///< physical
+  std::uint64_t line = 0;  ///< physical address of the line
   std::uint16_t mask = 0;  ///< bit i: entry i of the line
   std::array<std::uint64_t, 16> entries{};
 
@@ -39,8 +39,8 @@ class PageTables {
 
   /// Gives a frame for a table.
   using TakeFrame = std::function<PhysicalAddress()>;
-  /// Makes the tables that the pages need and do not have, in frames of their own; their directory
-  /// entries join `writes`.  Returns the new frames.
+  /// Makes the missing tables for the pages, in frames of their own; their directory entries are
+  /// added to `writes`.  Returns the new frames.
   std::vector<FrameRun> reserve(const TenantPages& pages, const TakeFrame& take_frame,
                                 std::vector<TableWrite>& writes);
   /// Returns the address of the tenant's level-1 table; 0 before its first reserve.
@@ -61,12 +61,13 @@ class PageTables {
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
-  // Entries that the GMMU has already written to memory: a new entry, or 0 by an exchange.
+  // Takes over entries that the GMMU has already written to memory: a new entry, or 0 by an
+  // exchange.
   void learn(TenantId tenant, VirtualPage page, PageTableEntry entry);
   void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
   void set_large(TenantId tenant, VirtualPage page, bool coalesced,
                  std::vector<TableWrite>& writes);
-  /// The GMMU has cleared the large bit with the entries.
+  /// Notes that the GMMU has cleared the large bit together with the entries.
   void forget_large(TenantId tenant, VirtualPage page);
 
   /// Takes away all tables of the tenant.  Returns their frames.
@@ -77,10 +78,10 @@ class PageTables {
  private:
   using Entries = std::array<std::uint64_t, 512>;
   struct Leaf {
-    std::uint64_t physical = 0;         ///< 0: not reserved
+    std::uint64_t physical = 0;         ///< physical address; 0: not reserved
     std::uint64_t directory_entry = 0;  ///< physical address of the level-3 entry
     bool large = false, coalesced = false;
-    std::unique_ptr<Entries> entries;  ///< none yet set: nullptr
+    std::unique_ptr<Entries> entries;  ///< entries of the table; nullptr: none set yet
   };
   struct Directory {
     std::uint64_t physical = 0;
@@ -88,8 +89,8 @@ class PageTables {
     std::uint64_t first_page = 0;
   };
   struct Space {
-    std::vector<Directory> directories;  ///< [0] is the root
-    std::vector<Leaf> leaves;            ///< by page / 512, from first_leaf on
+    std::vector<Directory> directories;  ///< directories; [0] is the root
+    std::vector<Leaf> leaves;            ///< leaves by page / 512, from first_leaf on
   };
   static constexpr std::uint64_t first_leaf();
 

@@ -1,15 +1,14 @@
-/// Order of the open UVM driver: a page moves to who faults, until GPUs fight over it; then it is
-/// pinned where it is and mapped by the others, or they wait for it longer.
+/// Rules of the open UVM driver: a page moves to the faulting GPU until GPUs fight over it.  Then
+/// it is pinned where it is and the others map it, or they wait for it longer.
 ///
 /// A fault counts as a thrashing event when the page moved to another GPU within `lapse` before.
-/// From `events` of them in a row on, GPUs that reach the page where it is map it, for `pin` from
-/// the first such fault on; a page that they do not reach stays for `nap`.  Read duplication comes
+/// After `events` of them in a row, GPUs that can reach the page map it where it is, for `pin` from
+/// the first such fault on; for the other GPUs the page stays for `nap`.  Read duplication comes
 /// first, by `advise: {read_mostly: true}`.
 /// Source: uvm_va_block.c and uvm_perf_thrashing.c (open-gpu-kernel-modules 595.45.04).
 ///
-/// Simplified: events are counted by pages, from the first on, without earlier events of the block.
-/// Mappings stay after the pin has ended, until the page leaves. Access counters are off, as in the
-/// driver.
+/// Simplified: events are counted by page, without earlier events of the block. Mappings stay after
+/// the pin has ended, until the page leaves. Access counters are off, as in the driver.
 #include <algorithm>
 
 #include "models/driver/peer_policy/peer_policy.hpp"

@@ -1,6 +1,6 @@
-/// Reads copy a page of managed memory to each GPU that reads it; a store takes it from all others.
+/// A read copies a page of managed memory to the reading GPU; a store takes it from all other GPUs.
 ///
-/// The host has the same bytes as the copies, so that a copy that leaves is not written back.
+/// The host has the same bytes as the copies, so that a leaving copy is not written back.
 /// Source: read duplication of UVM (open-gpu-kernel-modules); GRIT, HPCA 2024.
 ///
 /// Simplified: pages of 4 KiB only; with larger ones the page moves.

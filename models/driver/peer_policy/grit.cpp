@@ -1,9 +1,9 @@
-/// GRIT: for each page, migration on touch, remote mapping with access counters, or duplication,
-/// as its faults say.
+/// GRIT: the faults of a page decide between migration on touch, remote mapping with access
+/// counters, and duplication.
 ///
-/// A page begins with migration.  When it has faulted `faults` times, on any GPU, it is mapped
-/// remotely from then on if one of these was a store, and duplicated otherwise; and so on after as
-/// many faults.  Pages around it follow when most of a group have its scheme
+/// A page begins with migration.  After `faults` faults on any GPU it is mapped remotely if one of
+/// them was a store, and duplicated otherwise; the decision is repeated after each further `faults`
+/// faults.  Neighbouring pages follow when most of a group have the page's scheme
 /// (SharedPages::spread_scheme).
 /// Source: GRIT, HPCA 2024.
 ///

@@ -1,4 +1,4 @@
-/// A page of managed memory is on one GPU: a fault of another one takes it away.
+/// A page of managed memory is on one GPU at a time; a fault of another GPU takes it away.
 ///
 /// Source: UVM's default without preferred location and thrashing pin (open-gpu-kernel-modules).
 #include "models/driver/peer_policy/peer_policy.hpp"

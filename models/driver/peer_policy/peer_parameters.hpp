@@ -14,7 +14,7 @@ struct PeerParameters {
   Spill spill = Spill::host;
 
   static auto schema() { return fields<PeerParameters>(); }
-  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// Fields of these parameters at the head of the parameters P, a derived struct of another
   /// policy.
   template <class P>
   static ParametersOf<P> fields() {
@@ -28,11 +28,10 @@ struct PeerParameters {
             "fabric: pages go from GPU to GPU over the fabric where there is a way; host: by way "
             "of host memory always")
         .formerly("pages_go")
-        .field(
-            "spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
-            "where evicted pages go that several GPUs share: host; neighbour: the next GPU of the "
-            "tenant with free memory and a way; least-loaded: of those, the one to which the "
-            "fewest pages are on their way");
+        .field("spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
+               "place of evicted pages of a tenant with several GPUs: host; neighbour: the next of "
+               "these GPUs with free memory and a way; least-loaded: among such GPUs, the one to "
+               "which the fewest pages are on their way");
   }
 };
 

@@ -10,9 +10,9 @@
 namespace lockstep {
 
 enum class PeerWay : std::uint8_t {
-  move,  ///< the others give the page up, then it comes
-  copy,  ///< it comes read-only, and others may keep copies of their own
-  map,   ///< it stays where it is, and loads, stores and atomics go there
+  move,  ///< the page comes when the other GPUs have given it up
+  copy,  ///< the page comes read-only, and others may keep copies of their own
+  map,   ///< the page stays where it is; loads, stores and atomics go there
 };
 
 /// Faults of GPUs on a page, as far as a policy remembers them.
@@ -21,8 +21,8 @@ struct PeerHistory {
 
   Time last, pinned_until;
   std::uint32_t faults = 0, events = 0;
-  std::uint8_t gpu = nobody;       ///< that faulted last
-  bool is_written = false;         ///< one of the faults was a store
+  std::uint8_t gpu = nobody;       ///< GPU that faulted last
+  bool is_written = false;         ///< at least one fault was a store
   PeerWay scheme = PeerWay::move;  ///< the policy's choice for the page
   template <class Archive>
   void serialize(Archive& archive) {
@@ -30,40 +30,39 @@ struct PeerHistory {
   }
 };
 
-/// A fault on a page of managed memory that other GPUs of the tenant have.
+/// A fault on a page of managed memory that the tenant has on several GPUs.
 struct PeerFault {
   bool write = false;
   /// the page is in the memory of a GPU that the faulting GPU can reach
   bool is_reachable = false;
-  std::uint32_t gpu = 0;  ///< number of the one that faults, among the tenant's
+  std::uint32_t gpu = 0;  ///< number of the faulting GPU among the tenant's
   Time now;
   PeerHistory history;
 };
 
-/// Plug point `peer_policy`: how the GPUs of a tenant share a page of managed memory.
+/// Plug point `peer_policy`: it decides how the GPUs of a tenant share a page of managed memory.
 ///
-/// Contract: answers depend on the arguments alone; what is to be remembered of a page stands in
-/// its history, which `note` changes once for each fault that is served.  A store needs the page
-/// alone, so that `copy` answers reads only; `map` answers faults on pages that are reachable.
+/// Contract: answers depend on the arguments alone.  A page's history keeps the policy's state for
+/// the page; `note` updates it once for each served fault.  A store needs the page alone, so `copy`
+/// is an answer for reads only; `map` is an answer for reachable pages.
 /// Source: design of the project, after UVM's va_block (open-gpu-kernel-modules) and GRIT.
 class PeerPolicy {
  public:
   virtual ~PeerPolicy() = default;
   virtual const PeerParameters& parameters() const = 0;
   virtual PeerWay way(const PeerFault& fault) const = 0;
-  /// Returns whether a read of a page that no GPU has maps it read-only, so that others can have
-  /// copies.
+  /// Returns whether a read maps a page read-only if no GPU has it, so that others can have copies.
   virtual bool copies_reads() const { return false; }
-  /// Returns whether a read brings a copy of a page with this history, if the policy decides by
-  /// pages.
+  /// Returns whether a read of a page with this history brings a copy, for policies that decide by
+  /// page.
   virtual bool copies_reads(const PeerHistory&) const { return false; }
   virtual void note(const PeerFault&, PeerHistory&) const {}
   /// Returns whether pages of the same group should follow when a page's scheme has changed.
   virtual bool spreads_schemes() const { return false; }
-  /// Returns for how long a page stays at least on the GPU to which it came, so that the warp which
-  /// faulted can use it.
+  /// Returns the least time that a page stays on the GPU to which it came, so that the faulting
+  /// warp can use it.
   virtual Time stays(const PeerHistory&) const { return parameters().stays; }
-  /// Returns whether the policy is useless for GPUs without ways to each other.
+  /// Returns whether the policy is useless for GPUs without links to each other.
   virtual bool needs_ways() const { return false; }
   /// Returns the number of requests to a mapped page after which the page moves to their sender; 0:
   /// it stays.

@@ -1,12 +1,12 @@
-/// A page of managed memory stays on the GPU that has it: others map it, and their loads, stores
-/// and atomics go there over the fabric.
+/// A page of managed memory stays on its GPU.  Other GPUs map it, and their loads, stores and
+/// atomics go there over the fabric.
 ///
 /// The port of the GPU that maps a page counts its requests to the page; at the threshold it tells
-/// the driver, which serves this like a fault and moves the page there.
+/// the driver, which moves the page as after a fault.
 /// Source: remote mapping and access counters of UVM (open-gpu-kernel-modules, uvm_gpu_access_
 /// counters.c); GRIT, HPCA 2024.
 ///
-/// Simplified: accesses are counted by pages, not by regions of 2 MiB.
+/// Simplified: accesses are counted by page, not by regions of 2 MiB.
 #include "models/driver/peer_policy/peer_policy.hpp"
 
 namespace lockstep {

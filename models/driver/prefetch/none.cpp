@@ -1,4 +1,4 @@
-/// Pure demand paging: the pages that faulted and no other.
+/// Pure demand paging: only pages that faulted migrate.
 ///
 /// Source: 001, section B.3.
 ///

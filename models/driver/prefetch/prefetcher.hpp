@@ -16,17 +16,19 @@ namespace lockstep {
 struct FaultGroup {
   const Residency& residency;
   const Allocation& allocation;
-  std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
-  std::uint64_t seed = 0;               ///< of the run
-  std::uint64_t number = 0;             ///< of the group, counted per tenant: key of random draws
-  TreeDecisions* decisions = nullptr;   ///< where the nodes that are fetched are counted, if at all
+  std::span<const ManagedPage> faults;  ///< faulting pages: ascending, distinct, none of them valid
+  std::uint64_t seed = 0;               ///< seed of the run
+  std::uint64_t number = 0;  ///< number of the group, counted per tenant: key of random draws
+  /// Counters of the nodes that are fetched; nullptr: not counted.
+  TreeDecisions* decisions = nullptr;
 };
 
-/// Plug point `prefetcher`: which pages come along with pages that faulted.
+/// Plug point `prefetcher`: it chooses the pages that migrate along with faulting pages.
 ///
-/// Contract: appends what is to be moved, the faulting pages included: ranges that ascend, do not
-/// overlap or touch, lie in the allocation and hold no valid page.  It changes nothing but the
-/// group's counts of decisions and depends on its arguments alone. Source: 001, section B.3.
+/// Contract: the prefetcher appends all pages to be moved, the faulting ones included, as ascending
+/// ranges that do not overlap or touch, lie in the allocation and hold no valid page.  It changes
+/// only the group's counts of decisions and depends on its arguments alone. Source: 001, section
+/// B.3.
 class Prefetcher {
  public:
   virtual ~Prefetcher() = default;

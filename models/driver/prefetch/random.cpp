@@ -1,7 +1,7 @@
 /// Random prefetching: with each faulting page one more page of its large page (2 MiB; at the end
 /// of an allocation the smaller tree), drawn uniformly.
 ///
-/// A page that is there already, or on its way, is not drawn again: nothing comes along then.
+/// If the drawn page is there or on its way, there is no second draw: no page is prefetched then.
 /// Source: 001, section B.3.1.
 ///
 /// Simplified: nothing.

@@ -14,7 +14,7 @@ class SequentialLocal final : public Prefetcher {
   void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
     ManagedPage done;
     for (const ManagedPage fault : group.faults) {
-      if (fault < done) continue;  // in the same block as the fault before
+      if (fault < done) continue;  // the fault is in the same block as the one before
       const ManagedPage block = fault.rounded_down(pages_per_block);
       done = block + pages_per_block;
       append_missing(group, {block, pages_per_block}, moves);

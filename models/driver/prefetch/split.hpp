@@ -1,8 +1,8 @@
-/// Cuts the ranges that a prefetcher chose into transfers.
+/// Cuts the ranges of a prefetcher into transfers.
 ///
-/// Faulting pages go first, because somebody waits for them.  upto: going up a range, each
-/// faulting page ends a transfer of everything since the last cut; what follows the last one is
-/// prefetched.  isolate: each faulting page alone, then the runs between them.
+/// Faulting pages go first, because warps wait for them.  upto: going up a range, each faulting
+/// page ends a transfer of everything since the last cut; the pages behind the last faulting one
+/// are a prefetch.  isolate: each faulting page alone, then the runs between them.
 /// Source: 001, section B.3 (fault at the start of a range); virtual-memory-and-exceptions.md,
 /// section 5.5 (faults elsewhere).
 #pragma once
@@ -17,13 +17,13 @@ namespace lockstep {
 
 struct PlannedTransfer {
   PageRange pages;
-  bool fault = false;  ///< somebody waits for it
+  bool fault = false;  ///< an access waits for the page
 
   bool operator==(const PlannedTransfer&) const = default;
 };
 
-/// Appends the transfers in the order in which they are to be sent. `moves` and `faults` ascend;
-/// the moves hold all faults.
+/// Appends the transfers in the order of sending. `moves` and `faults` ascend; the moves contain
+/// all faults.
 void split_moves(std::span<const PageRange> moves, std::span<const ManagedPage> faults,
                  FaultSplit mode, std::vector<PlannedTransfer>& transfers);
 

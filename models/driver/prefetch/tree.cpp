@@ -1,12 +1,12 @@
-/// Tree-based neighbourhood prefetching: the block of a faulting page, and every subtree around it
-/// that is more than half valid is completed.
+/// Tree-based neighbourhood prefetching: the block of a faulting page migrates, and every subtree
+/// around it that is more than half valid is completed.
 ///
 /// The faulting blocks count as full; going up from them to the root (2 MiB), a node whose valid
 /// size exceeds `threshold` of its capacity has its remaining blocks fetched and counts as full for
-/// the nodes above.  What comes along so grows from 64 KiB to 1 MiB.
+/// the nodes above.  So the prefetched size grows from 64 KiB to 1 MiB.
 /// Source: 001, section B.3.3, Figure 2; virtual-memory-and-exceptions.md, section 5.4.
 ///
-/// Simplified: nothing; nodes without a faulting block beneath are left alone.
+/// Simplified: nodes without a faulting block beneath them stay as they are.
 #include <array>
 #include <bit>
 #include <numeric>
@@ -23,9 +23,10 @@ struct TreeParameters {
 
   static auto schema() {
     using P = TreeParameters;
-    return parameters<P>().field(
-        "threshold", &P::threshold, 0.5, range(0.0, 1.0),
-        "a node of which more than this is valid is completed (001, section B.3.3)", "ratio");
+    return parameters<P>().field("threshold", &P::threshold, 0.5, range(0.0, 1.0),
+                                 "share of a node's pages: a node with a larger valid share is "
+                                 "completed (001, section B.3.3)",
+                                 "ratio");
   }
 };
 
@@ -47,7 +48,7 @@ class Tree final : public Prefetcher {
   }
 
  private:
-  /// The blocks to move, a bit for each leaf.
+  /// Returns the blocks to move, a bit for each leaf.
   std::uint32_t blocks(const FaultGroup& group, const TreeLayout& tree,
                        std::uint32_t faulting) const {
     std::array<std::uint64_t, 32> valid{};  // pages of each leaf, there or to come

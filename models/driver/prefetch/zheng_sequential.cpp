@@ -1,9 +1,9 @@
 /// Sequential prefetching of an earlier design: the allocation is streamed from its lowest address
-/// to its highest, wherever faults are.
+/// to its highest, independent of the faults' places.
 ///
-/// The stream moves on with every fault: beside the page that faulted come the next `pages` pages
-/// of the allocation, in the order of addresses, that are not there.  It runs ahead of faults above
-/// it and so meets them; pages that were evicted are behind it and come again first.
+/// The stream moves on with every fault: the faulting page comes with the next `pages` missing
+/// pages of the allocation, in the order of addresses.  The stream runs ahead of faults at higher
+/// addresses and so avoids them; evicted pages lie behind it and come again first.
 /// Source: 001, section B.3.2 (what sequential-local replaces); virtual-memory-and-exceptions.md,
 /// section 5.3 (zheng_seq).
 ///

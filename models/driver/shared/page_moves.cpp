@@ -107,7 +107,7 @@ void SharedPages::spill(const SharedRange& range, std::uint32_t gpu) {
     spilled_.push_back({gpu, range.buffer, unit});
 }
 
-/// Returns the GPUs that this one can reach, in the order in which they are asked.
+/// Returns the GPUs that this one can reach, in the order in which they are tried.
 std::vector<std::uint32_t> SharedPages::neighbours_of(const Buffer& buffer,
                                                       std::uint32_t gpu) const {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> found;

@@ -103,8 +103,8 @@ void SharedPages::note(Buffer& buffer, std::uint64_t unit, const PeerFault& faul
   if (history.scheme != before && policy_->spreads_schemes()) spread_scheme(buffer, unit);
 }
 
-/// Groups of 8, 64 and 512 units around one follow, as long as more than half of a group have its
-/// scheme: neighbouring-aware prediction.  Source: GRIT, HPCA 2024.
+/// Lets groups of 8, 64 and 512 units around a unit follow its scheme, as long as more than half of
+/// a group have it: neighbouring-aware prediction.  Source: GRIT, HPCA 2024.
 void SharedPages::spread_scheme(Buffer& buffer, std::uint64_t unit) {
   const PeerWay scheme = buffer.pages[unit].history.scheme;
   for (std::uint64_t size = 8; size <= 512; size *= 8) {
@@ -184,7 +184,7 @@ void SharedPages::coming(const SharedRange& range, std::uint32_t gpu) {
   }
 }
 
-/// Asks the drivers, not the masks: they know where the page is.
+/// Asks the drivers and not the masks: the drivers know the page's place.
 void SharedPages::check_alone(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const {
   for (std::uint32_t other = 0; other < gpus_.size(); ++other)
     LOCKSTEP_CHECK(other == gpu || (buffer.live & bit(other)) == 0 ||

@@ -1,4 +1,4 @@
-/// Levels the memory that tenants take.
+/// Balances the memory of tenants over the GPUs.
 ///
 /// Source: own choice.
 ///

@@ -9,10 +9,10 @@
 
 namespace lockstep {
 
-/// A GPU as a placement sees it: its memory, and what the tenants placed so far bring.
+/// A GPU in a placement: its memory, and the needs of the tenants placed so far.
 struct GpuLoad {
-  std::uint64_t capacity = 0;  ///< bytes
-  std::uint64_t taken = 0;     ///< bytes of device and managed memory, which may be more
+  std::uint64_t capacity = 0;  ///< bytes of GPU memory
+  std::uint64_t taken = 0;  ///< bytes of device and managed memory, which may exceed the capacity
   std::uint32_t tenants = 0;
 
   /// Returns the free bytes; negative: the GPU is over-subscribed.
@@ -23,16 +23,16 @@ struct GpuLoad {
 
 /// A tenant that names no GPU.
 struct TenantToPlace {
-  std::uint32_t number = 0;  ///< in the scenario
-  std::uint64_t bytes = 0;   ///< of device and managed memory
-  std::uint64_t seed = 0;    ///< of the run
+  std::uint32_t number = 0;  ///< number in the scenario
+  std::uint64_t bytes = 0;   ///< bytes of device and managed memory
+  std::uint64_t seed = 0;    ///< seed of the run
 };
 
-/// Plug point `placement`: on which GPU a tenant runs that names none.
+/// Plug point `placement`: it chooses the GPU of a tenant that names none.
 ///
 /// Contract: returns the number of one of the GPUs.  The choice depends on the arguments alone.
-/// Tenants that name their GPU are counted before the first is placed, the others in the order of
-/// the scenario.
+/// Tenants that name their GPU are counted first; the others are placed in the order of the
+/// scenario.
 /// Source: own choice; the names are those of cluster schedulers (bin packing, spreading).
 class TenantPlacement {
  public:

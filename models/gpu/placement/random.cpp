@@ -1,4 +1,4 @@
-/// A baseline: places by drawn numbers, each tenant's its own.
+/// A baseline: GPUs are drawn at random, with a number of its own for each tenant.
 ///
 /// Source: own choice.
 ///

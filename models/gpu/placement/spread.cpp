@@ -1,4 +1,4 @@
-/// Levels the number of tenants.
+/// Balances the number of tenants over the GPUs.
 ///
 /// Source: own choice.
 ///

@@ -13,7 +13,7 @@ constexpr const char* count_advice =
 constexpr const char* transaction_advice =
     "expect as many bytes as copies bring, and wait for each phase before the next one's copies";
 
-/// Returns the word after a change: the next phase begins if this one waits for nothing more.
+/// Returns the word after a change: the next phase begins if this one has nothing left to wait for.
 std::uint64_t phase_of(std::uint64_t word, std::uint64_t expected, std::uint64_t pending,
                        std::int64_t transactions) {
   const std::uint32_t parity = MbarrierWord::parity(word);

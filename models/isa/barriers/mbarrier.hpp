@@ -32,7 +32,8 @@ struct MbarrierWord {
 
   static constexpr std::uint64_t pending(std::uint64_t word) { return word & most; }
   static constexpr std::uint64_t expected(std::uint64_t word) { return word >> count_bits & most; }
-  /// Returns how many bytes the phase waits for; negative: they came before they were expected.
+  /// Returns the bytes that the phase waits for; negative: bytes that came before they were
+  /// expected.
   static constexpr std::int64_t transactions(std::uint64_t word) {
     constexpr unsigned above = 64 - 2 * count_bits - transaction_bits;
     return static_cast<std::int64_t>(word << above) >> (64 - transaction_bits);
@@ -58,7 +59,7 @@ struct MbarrierWord {
 /// Operation::mode and Instruction::detail of an mbarrier_wait.
 enum class PhaseWaitMode : std::uint16_t {
   test,     ///< asks whether the phase is over
-  suspend,  ///< waits until it is, or for as long as it may
+  suspend,  ///< waits until the phase is over, or until a time limit
 };
 
 constexpr bool is_of_mbarrier(AtomicOperation operation) {
@@ -70,8 +71,8 @@ constexpr bool is_behind_copies(AtomicOperation operation) {
          operation == AtomicOperation::join_behind_copies;
 }
 
-/// Returns the word after the operation with `count`. Of an operation behind copies this is only
-/// its immediate effect; the arrival follows, as an `arrive` of one. Precondition: mbarrier_mistake
+/// Returns the word after the operation with `count`. For an operation behind copies this is only
+/// the immediate effect; the arrival follows, as an `arrive` of one. Precondition: mbarrier_mistake
 /// returns nothing.
 std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::uint64_t count);
 
@@ -86,8 +87,8 @@ InstructionMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address
 constexpr std::uint64_t mbarrier_offset(Space space, std::uint64_t address) {
   return space == Space::generic ? address - shared_window_base : address;
 }
-/// Returns the mistake in the barrier's place in a block with so much shared memory, if there is
-/// one.
+/// Returns the mistake in the barrier's place in a block with `shared_bytes` bytes of shared
+/// memory, if there is one.
 InstructionMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
 
 /// Tells lanes of a wait whether their phases are over.

@@ -18,7 +18,7 @@ namespace lockstep::isa {
 
 inline constexpr std::uint32_t named_barriers = 16;
 
-/// How a reduction makes one result of the predicates of all threads: Instruction::detail, bits 8
+/// Rule by which a reduction combines the predicates of all threads: Instruction::detail, bits 8
 /// and 9.
 enum class BarrierReduction : std::uint8_t { population, all, any };
 
@@ -38,7 +38,8 @@ inline std::uint32_t barrier_count(const WarpContext& context, const Instruction
   return (instruction.flags & flag_count_given) != 0 ? context.row(instruction.source[1])[lane] : 0;
 }
 
-/// Returns how many threads `arrived` lanes of a warp count for, of which `alive` have not exited.
+/// Returns the number of threads for which `arrived` lanes of a warp count; `alive` lanes have not
+/// exited.
 inline std::uint32_t arrived_threads(std::uint32_t arrived, std::uint32_t alive,
                                      bool counts_warps) {
   if (counts_warps && arrived != 0 && (alive & ~arrived) == 0) return warp_size;
@@ -54,8 +55,8 @@ inline std::uint32_t lanes_that_hold(const WarpContext& context, const Instructi
   return lanes & holds;
 }
 
-/// Gives lanes that waited the result of a reduction: the predicates of `population` threads held,
-/// and those of `all`.
+/// Gives waiting lanes the result of a reduction, from the number of threads whose predicates are
+/// true (`population`) and the number of all threads.
 inline void give_reduction(const WarpContext& context, const Instruction& instruction,
                            std::uint32_t lanes, std::uint32_t population, bool all) {
   const auto reduction = static_cast<BarrierReduction>(instruction.detail >> 8 & 3);

@@ -1,8 +1,8 @@
-/// Bulk copies: what the instruction means, whoever executes it: the SM's engine, or the
-/// interpreter; and the text of mistakes with it.
+/// Bulk copies: the meaning of the instruction, for the SM's engine and the interpreter, and the
+/// texts of its mistakes.
 ///
-/// A thread names the first byte in global memory, the first one in shared memory of its block, how
-/// many bytes there are, and for a load the mbarrier that counts them when they are there.
+/// A thread names the first byte in global memory, the first byte in shared memory of its block,
+/// the number of bytes, and for a load the mbarrier that counts the bytes when they have come.
 /// Source: PTX ISA 8.x, "Data Movement and Conversion Instructions: Non-tensor asynchronous copy:
 /// cp.async.bulk"; modern-isa.md, section 3.3.
 #pragma once
@@ -23,7 +23,7 @@ namespace lockstep::isa {
 struct BulkCopyForm {
   ir::BulkCopyStep step = ir::BulkCopyStep::load;
   unsigned rank = 0;       ///< rank of the tensor for a tile; 0: bytes side by side
-  bool multicast = false;  ///< a load, to the blocks of the cluster that a mask names
+  bool multicast = false;  ///< true: a load goes to the blocks of the cluster that a mask names
 
   constexpr std::uint32_t packed() const {
     return static_cast<std::uint32_t>(step) | rank << 8 | std::uint32_t{multicast} << 16;
@@ -46,12 +46,13 @@ constexpr RanksPlace ranks_place(BulkCopyForm form) {
 }
 
 struct BulkCopy {
-  static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples
+  static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples of this
 
-  std::uint64_t global = 0;  ///< of one that sends: in the block's shared memory
+  /// Address in global memory; a send: source in the block's shared memory.
+  std::uint64_t global = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t shared = 0;   ///< in the block's shared memory, or an address of cluster.hpp
-  std::uint32_t barrier = 0;  ///< the same, of a load
+  std::uint32_t shared = 0;  ///< address in the block's shared memory, or an address of cluster.hpp
+  std::uint32_t barrier = 0;  ///< barrier of a load: an address like `shared`
 };
 
 /// Returns a lane's copy.  `places`, `bytes`: rows of source[1] and source[2].
@@ -65,18 +66,18 @@ inline BulkCopy bulk_copy_of(std::uint64_t global, const std::uint32_t* places,
   return copy;
 }
 
-/// Returns the mistake in a copy by a block with so much shared memory, if there is one. Its place
-/// in global memory is not checked here.
+/// Returns the mistake in a copy by a block with this much shared memory, if there is one. The
+/// place in global memory is not checked here.
 InstructionMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy,
                                      std::uint64_t shared_bytes);
 
 /// Copy of a tile, as a thread asks for it.
 struct TileCopy {
-  std::uint64_t map = 0;  ///< address
+  std::uint64_t map = 0;  ///< address of the tensor map
   std::uint32_t shared = 0, barrier = 0;
   std::array<std::int32_t, TensorMap::most_rank> first{};  ///< coordinates of the box
 };
-/// Returns a lane's copy of a tile of so many dimensions.  `row` finds the row of an operand.
+/// Returns a lane's copy of a tile with `rank` dimensions.  `row` finds the row of an operand.
 template <class Row>
 TileCopy tile_copy_of(const Instruction& instruction, std::uint64_t map, unsigned lane, Row&& row) {
   TileCopy copy;
@@ -90,8 +91,8 @@ TileCopy tile_copy_of(const Instruction& instruction, std::uint64_t map, unsigne
   return copy;
 }
 
-/// Returns the bytes of the map at the address in a bank that begins at `base`; null: none is
-/// there.
+/// Returns the bytes of the map at the address in a bank that begins at `base`; nullptr: there is
+/// none.
 const std::byte* map_in_bank(std::span<const std::byte> bank, std::uint64_t base,
                              std::uint64_t address);
 InstructionMistake no_map_mistake(std::uint64_t address);
@@ -100,8 +101,8 @@ InstructionMistake no_map_mistake(std::uint64_t address);
 InstructionMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank);
 /// Returns the mistake in reducing elements of the tensor, if there is one.
 InstructionMistake reduction_mistake(AtomicOperation operation, const TensorMap& map);
-/// Returns the mistake in a tile's copy by a block with so much shared memory, if there is one. Its
-/// map and its place in global memory are not checked here.
+/// Returns the mistake in a tile's copy by a block with this much shared memory, if there is one.
+/// The map and the place in global memory are not checked here.
 InstructionMistake tile_copy_mistake(ir::BulkCopyStep step, const TileCopy& copy,
                                      const TensorMap& map, std::uint64_t shared_bytes);
 

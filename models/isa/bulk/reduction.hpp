@@ -1,5 +1,5 @@
-/// Reductions in bulk: an atomic of global memory for each of many elements that stand side by
-/// side, with operands in shared memory.
+/// Reductions in bulk: an atomic on global memory for each of many contiguous elements, with
+/// operands in shared memory.
 /// Source: PTX ISA 8.x, "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor".
 #pragma once
 
@@ -16,14 +16,14 @@ bool reduction_exists(AtomicOperation operation, Type element);
 /// Returns the type in which the elements of a tensor are reduced; none: they cannot be reduced.
 Type reduced_type(TensorType type);
 
-/// Returns the type of one atomic: a pair of halves where `place`, an address and bytes or-ed
-/// together, is a multiple of its size.
+/// Returns the type of one atomic: a pair of halves where `place`, the bitwise or of an address and
+/// a size, is a multiple of the pair's size.
 constexpr Type atomic_type(Type element, std::uint64_t place) {
   if (place % 4 != 0) return element;
   return element == Type::f16 ? Type::f16x2 : element == Type::bf16 ? Type::bf16x2 : element;
 }
 
-/// Applies so many bytes of operands.
+/// Applies this number of bytes of operands.
 void reduce(AtomicOperation operation, Type element, std::byte* to, const std::byte* operands,
             std::uint64_t bytes);
 

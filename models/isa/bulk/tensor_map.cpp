@@ -37,7 +37,7 @@ constexpr Field moved_bytes{16, 0, 32}, pattern{18, 0, 32};
 
 }  // namespace field
 
-/// Elements from which on a map says that its tensor is wide.
+/// Number of elements from which on a map says that its tensor is wide.
 constexpr std::uint64_t wide_tensor = 65536;
 
 struct TypeCode {
@@ -269,8 +269,8 @@ std::string mistake_in_bytes(const TensorMap::Bytes& bytes) {
   std::memcpy(words.data(), bytes.data(), bytes.size());
   const TensorMap map = map_of(words);
   const bool has_fields = map.rank <= TensorMap::most_rank && map.type < TensorType::count;
-  // A map whose sizes, box or rank a program replaces keeps what it says of the whole, and its
-  // other dimensions.
+  // A map whose sizes, box or rank a program replaces keeps its words about the whole tensor, and
+  // its other dimensions.
   const auto without_sums = [](Words of) {
     of[field::is_wide.word] &= ~(field::is_wide.mask() << field::is_wide.low);
     of[field::moved_bytes.word] = 0;

@@ -1,8 +1,8 @@
-/// Tensor maps: how a tensor of one to five dimensions lies in global memory, and which box of it
-/// one copy moves.  A map is 128 bytes that a driver encodes; whoever reads or writes one does it
-/// by this file.
+/// Tensor maps: the layout of a tensor of one to five dimensions in global memory, and the box of
+/// it that one copy moves.  A map has 128 bytes, which a driver encodes; only this file reads and
+/// writes them.
 ///
-/// Dimension 0 is the innermost: its elements stand side by side.
+/// Dimension 0 is the innermost: its elements are contiguous.
 /// Source: CUDA Driver API reference, "Tensor Map Object Management"; PTX ISA 8.x, "Tensors" and
 /// "tensormap.replace"; the 128 bytes: cicuvc/nvidia-sass-document, verified there against a driver
 /// (modern-isa.md, section 3.3).
@@ -41,23 +41,25 @@ bool is_float(TensorType type);
 struct TensorMap {
   static constexpr unsigned bytes = 128, alignment = 64, most_rank = 5;
   static constexpr unsigned most_box = 256, most_step = 8;
-  static constexpr std::uint64_t most_bytes = 256 * 1024;  ///< of a box: more than an SM has
+  /// Bytes of the largest box: more than an SM has.
+  static constexpr std::uint64_t most_bytes = 256 * 1024;
   using Bytes = std::array<std::byte, bytes>;
 
-  std::uint64_t address = 0;  ///< a multiple of 16
+  std::uint64_t address = 0;  ///< address, a multiple of 16
   unsigned rank = 1;
   TensorType type = TensorType::u8;
-  unsigned interleave = 0;  ///< CUtensorMapInterleave
+  unsigned interleave = 0;  ///< value of CUtensorMapInterleave
   bool is_im2col = false;
   Swizzle swizzle = Swizzle::none;
-  unsigned promotion = 0;  ///< CUtensorMapL2promotion, a hint without effect
-  bool fills_nan = false;  ///< elements outside of the tensor are NaN; else zero
+  unsigned promotion = 0;  ///< value of CUtensorMapL2promotion, a hint without effect
+  bool fills_nan = false;  ///< true: elements outside of the tensor are NaN; false: zero
   std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
-  /// Bytes between neighbours in each dimension, multiples of 16.  That of dimension 0 is not kept:
-  /// the bytes of an element.
+  /// Bytes between neighbours in each dimension, multiples of 16.  Dimension 0 has no stride: its
+  /// neighbours are an element apart.
   std::array<std::uint64_t, most_rank> stride{};
   std::array<std::uint32_t, most_rank> box{1, 1, 1, 1, 1};
-  std::array<std::uint32_t, most_rank> step{1, 1, 1, 1, 1};  ///< element strides; 0's has no effect
+  /// Element strides; that of dimension 0 has no effect.
+  std::array<std::uint32_t, most_rank> step{1, 1, 1, 1, 1};
 
   bool operator==(const TensorMap&) const = default;
 
@@ -67,30 +69,30 @@ struct TensorMap {
     return (box[dimension] + step[dimension] - 1) / step[dimension];
   }
   std::uint32_t row_bytes() const { return box[0] * bytes_of(type); }
-  /// Bytes of the box in shared memory, those outside of the tensor among them.
+  /// Returns the bytes of the box in shared memory, including those outside of the tensor.
   std::uint64_t box_bytes() const;
 };
 
 /// Bits of a map that a program may replace by themselves.
 struct TensorMapField {
-  unsigned byte = 0;  ///< of the first of the 1, 4 or 8 bytes that have the field
+  unsigned byte = 0;  ///< first of the 1, 4 or 8 bytes that hold the field
   unsigned bytes = 4;
-  unsigned low = 0, width = 32;  ///< the whole of them, or bits of 4
+  unsigned low = 0, width = 32;  ///< bits of the field within 4 bytes; by default all 32
 
   bool is_part() const { return bytes == 4 && width < 32; }
 };
 namespace tensor_map_fields {
 TensorMapField address();
-TensorMapField rank();                      ///< less one
-TensorMapField box(unsigned dimension);     ///< less one
-TensorMapField size(unsigned dimension);    ///< less one
-TensorMapField stride(unsigned dimension);  ///< in units of 16 bytes
-TensorMapField step(unsigned dimension);    ///< less one
+TensorMapField rank();                      ///< rank minus one
+TensorMapField box(unsigned dimension);     ///< box extent minus one
+TensorMapField size(unsigned dimension);    ///< tensor extent minus one
+TensorMapField stride(unsigned dimension);  ///< stride in units of 16 bytes
+TensorMapField step(unsigned dimension);    ///< element stride minus one
 TensorMapField type();
 TensorMapField rounds_to_tf32();
 TensorMapField interleave();
 TensorMapField swizzle();
-TensorMapField pattern();  ///< of the swizzle, once more
+TensorMapField pattern();  ///< second field with the swizzle's pattern
 TensorMapField fill();
 }  // namespace tensor_map_fields
 /// Returns the value of the field `pattern` for a swizzle.
@@ -98,12 +100,12 @@ std::uint32_t pattern_of(Swizzle swizzle);
 
 /// Precondition: the fields are in the ranges that mistake_in_fields asks for.
 TensorMap::Bytes encode(const TensorMap& map);
-/// Returns the map that the bytes encode. Bytes that are no map decode to some map, too.
+/// Returns the map that the bytes encode. Bytes that are no map also decode to some map.
 TensorMap decode(const TensorMap::Bytes& bytes);
 
-/// Returns why there is no such map; "" if there is one.
+/// Returns the reason why the map is invalid; "" if it is valid.
 std::string mistake_in_fields(const TensorMap& map);
-/// Returns why no copy is made with such a map, although there is one; "": copies are.
+/// Returns the reason why no copy is made with such a valid map; "": copies are made.
 std::string not_modelled(const TensorMap& map);
 /// Returns why no copy can be made with these bytes; "": it can.
 std::string mistake_in_bytes(const TensorMap::Bytes& bytes);

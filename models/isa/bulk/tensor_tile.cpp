@@ -6,7 +6,7 @@
 namespace lockstep::isa {
 namespace {
 
-/// Not a number, whatever the width: sign, exponent and mantissa are ones.
+/// NaN at any width: sign, exponent and mantissa are ones.
 constexpr std::byte nan_byte{0xff}, zero_byte{0};
 
 }  // namespace

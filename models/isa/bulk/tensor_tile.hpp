@@ -1,10 +1,9 @@
-/// Tile of a tensor that one copy moves between global and shared memory: which bytes go where,
-/// whoever moves them: the SM's engine, or the interpreter.
+/// Tile of a tensor that one copy moves between global and shared memory: source and destination of
+/// each byte, for the SM's engine and the interpreter.
 ///
-/// In shared memory the box is dense, row after row (dimension 0), and its 16-byte pieces change
-/// places as the swizzle says, by bits of the address in shared memory.  A byte's position is its
-/// place in the dense box.  Elements outside of the tensor are filled when loaded and left out
-/// when stored.
+/// In shared memory the box is dense, row after row (dimension 0), and the swizzle permutes its
+/// 16-byte pieces, by bits of the address in shared memory.  A byte's position is its place in the
+/// dense box.  Elements outside of the tensor are filled when loaded and left out when stored.
 /// Source: PTX ISA 8.x, "Tensors", sections "Tiled mode", "Out of bounds access", "Swizzling
 /// modes"; modern-isa.md, section 3.3.
 #pragma once
@@ -17,10 +16,10 @@
 
 namespace lockstep::isa {
 
-/// Bytes of a row of the box side by side, all in the tensor or all outside of it.
+/// Contiguous bytes of a row of the box, all inside the tensor or all outside.
 struct TileRun {
-  std::uint64_t global = 0;    ///< address, if inside
-  std::uint32_t position = 0;  ///< of the first byte
+  std::uint64_t global = 0;    ///< address in global memory, if inside
+  std::uint32_t position = 0;  ///< position of the first byte
   std::uint32_t bytes = 0;
   bool inside = false;
 };
@@ -34,10 +33,10 @@ class TensorTile {
   TensorTile(const TensorMap& map, const std::array<std::int32_t, TensorMap::most_rank>& first,
              std::uint32_t shared);
 
-  /// Bytes of the box, those outside of the tensor among them.
+  /// Returns the bytes of the box, including those outside of the tensor.
   std::uint32_t bytes() const { return bytes_; }
-  /// Returns the run that begins at the position, which is no longer than its row and stays in
-  /// `unit` bytes of global memory, a power of two.
+  /// Returns the run that begins at the position; it stays within its row, and within `unit` bytes
+  /// of global memory, a power of two.
   TileRun run_from(std::uint32_t position, std::uint64_t unit) const;
   /// Returns where the byte stands in shared memory.
   std::uint32_t place_of(std::uint32_t position) const {
@@ -45,8 +44,8 @@ class TensorTile {
   }
   /// Returns how many bytes from the position on stand side by side in shared memory.
   static std::uint32_t together(std::uint32_t position) { return piece - position % piece; }
-  /// Calls function(offset in the run, place in shared memory, bytes) for each part of the run
-  /// whose bytes stand side by side in shared memory.
+  /// Calls function(offset in the run, place in shared memory, bytes) for each part of the run that
+  /// is contiguous in shared memory.
   template <class Function>
   void for_each_piece(const TileRun& run, Function&& function) const {
     for (std::uint32_t at = 0; at < run.bytes;) {
@@ -58,7 +57,7 @@ class TensorTile {
   }
   /// Fills elements outside of the tensor. `shared` is the block's memory.
   void fill(const TileRun& run, std::byte* shared) const;
-  /// The global addresses that the tile moves; none: it lies outside of the tensor.
+  /// Global addresses that the tile moves; empty if it lies outside of the tensor.
   struct Extent {
     std::uint64_t first = 0, bytes = 0;
   };

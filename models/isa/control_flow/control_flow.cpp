@@ -31,14 +31,14 @@ void add_successor(ir::Block& block, std::uint32_t target) {
     block.successors.push_back(target);
 }
 
-/// The targets of a table, each once, in the table's order.
+/// Adds the targets of a table, each once, in the table's order.
 void add_successors(ir::Block& block, const std::vector<std::uint32_t>& table) {
   std::unordered_set<std::uint32_t> seen(block.successors.begin(), block.successors.end());
   for (const std::uint32_t target : table)
     if (seen.insert(target).second) block.successors.push_back(target);
 }
 
-/// Edges that count for meeting.
+/// Returns the edges that count for meeting.
 std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& function) {
   std::vector<std::vector<std::uint32_t>> edges;
   for (const ir::Block& block : function.blocks) {
@@ -50,8 +50,8 @@ std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& functi
   return edges;
 }
 
-/// Returns the blocks that lead to the end, and the end, whose number is one more than the last
-/// block's.
+/// Returns the blocks that lead to the end, and the end itself, whose number is one more than that
+/// of the last block.
 std::vector<std::uint32_t> leading_to_end(const std::vector<std::vector<std::uint32_t>>& edges) {
   const auto end = static_cast<std::uint32_t>(edges.size());
   std::vector<std::vector<std::uint32_t>> sources(edges.size() + 1);
@@ -82,8 +82,9 @@ bool has_guarded_end(const ir::Block& block) {
                      [](const ir::Operation& o) { return ends_thread(o.opcode) && guarded(o); });
 }
 
-/// A loop that is left only by the end of threads leads nowhere: the block whose lanes leave it, or
-/// the last one of an endless loop, is taken to lead to the end, so that the others still meet.
+/// Returns a way out of a loop that only the end of threads leaves.  The block whose lanes leave
+/// it, or the last one of an endless loop, is taken to lead to the end, so that other lanes still
+/// meet.
 std::uint32_t way_out(const ir::Function& function,
                       const std::vector<std::vector<std::uint32_t>>& edges,
                       const std::vector<std::uint32_t>& order) {
@@ -127,7 +128,7 @@ void find_successors(ir::Function& function) {
 
 std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function) {
   const auto count = static_cast<std::uint32_t>(function.blocks.size());
-  const std::uint32_t end = count;  // a virtual block behind all ends
+  const std::uint32_t end = count;  // virtual block behind all ends
   auto edges = meeting_edges(function);
   for (std::vector<std::uint32_t>& targets : edges)
     if (targets.empty()) targets.push_back(end);

@@ -15,7 +15,7 @@ namespace lockstep::isa {
 
 inline constexpr std::uint32_t no_block = 0xffffffff;
 
-/// Fills Block::successors: the taken targets first, then the next block if it is fallen into.
+/// Fills Block::successors: first the branch targets, then the next block if control falls into it.
 /// Appends a `ret` where the last block would run off the end.
 void find_successors(ir::Function& function);
 

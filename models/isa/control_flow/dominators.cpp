@@ -20,7 +20,8 @@ class Finder {
   std::vector<std::uint32_t> run() {
     const auto count = static_cast<std::uint32_t>(node_.size());
     std::vector<std::uint32_t> dominator(count);
-    std::vector<std::vector<std::uint32_t>> waiting(count);  // by semidominator
+    // Nodes that wait for each semidominator.
+    std::vector<std::vector<std::uint32_t>> waiting(count);
     ancestor_.assign(count, no_dominator);
     for (std::uint32_t v = 0; v < count; ++v) best_.push_back(v);
     semi_ = best_;
@@ -62,8 +63,8 @@ class Finder {
     }
   }
 
-  /// Returns, among a node's linked ancestors, the one with the first semidominator; shortens the
-  /// way there.
+  /// Returns the node with the first semidominator among a node's linked ancestors; shortens the
+  /// path there.
   std::uint32_t best_above(std::uint32_t v) {
     if (ancestor_[v] == no_dominator) return best_[v];
     std::vector<std::uint32_t>& path = path_;
@@ -78,7 +79,7 @@ class Finder {
     return best_[v];
   }
 
-  std::vector<std::uint32_t> number_;  ///< by node of the graph
+  std::vector<std::uint32_t> number_;  ///< number of each graph node
   std::vector<std::uint32_t> node_, parent_;
   std::vector<std::vector<std::uint32_t>> predecessors_;
   std::vector<std::uint32_t> semi_, best_, ancestor_, path_;

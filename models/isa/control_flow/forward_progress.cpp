@@ -1,4 +1,4 @@
-/// Turns of paths that wait for other lanes of their warp, and lanes that give up to meet others:
+/// Turns of paths that wait for other lanes of their warp, and lanes that give up meeting others:
 /// divergence.hpp, "Forward progress".
 #include <bit>
 
@@ -38,8 +38,8 @@ std::uint32_t next_meeting(const Instruction* code, std::uint32_t pc, std::uint3
   return no_reconvergence;
 }
 
-/// Returns whether the instruction goes on without lanes that it names, since hardware has no check
-/// that all are there.
+/// Returns whether the instruction continues without lanes that it names, because hardware does not
+/// check them.
 bool goes_on_unchecked(const Instruction& instruction, std::uint32_t members) {
   return members == 0xffffffff && instruction.category != Category::warp_barrier;
 }
@@ -62,7 +62,7 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
     if (backward ? pc_ >= wait_end_ : i.target > wait_end_) spent_ = 0;
     return branch(taken, i.target, i.reconvergence);
   }
-  // Some lanes leave: progress. The lanes that stay go on as they did.
+  // Leaving lanes are progress. The lanes that stay continue as before.
   const bool spins = top_ != 0 && node(current_).spins;
   if (spins) node(current_).spins = false;
   spent_ = 0;
@@ -72,8 +72,8 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
     if (!is_runnable(n) || node(n).mask != stay) continue;
     node(n).spins = true;
     if (n == current_) make_current(n);
-    // The lanes that leave go on at once: they have got what they waited for, and other lanes want
-    // it.
+    // The leaving lanes continue at once: they have got what they waited for, and other lanes want
+    // it, too.
     const std::uint16_t meeting = node(n).parent;
     if (meeting == none || !may_wait_here(meeting) || lanes_at(meeting) == 0) return;
     store();
@@ -81,10 +81,10 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
   }
 }
 
-/// Spends a turn in the loop. A loop within the one in which the turn is spent counts as that; a
-/// loop around it becomes the loop.
+/// Spends a turn in the loop. An inner loop counts as the loop in which the turn is spent; an outer
+/// loop replaces it.
 void WarpPaths::spend(std::uint32_t target, std::uint32_t weight) {
-  const std::uint32_t end = loop_end_;  // jump() has just put it there
+  const std::uint32_t end = loop_end_;  // jump() has just put the block there
   const bool is_another = end > wait_end_ ? target > wait_begin_ : end < wait_begin_;
   if (is_another) spent_ = 0;
   if (spent_ == 0 || end > wait_end_) {
@@ -108,8 +108,8 @@ void WarpPaths::yield(const Instruction* code) {
   make_current(next_in_turn());
 }
 
-/// The next path that can run and has not used up its turn: those behind the current one come
-/// first, itself last.
+/// Returns the next path that can run and has not used up its turn: first the paths behind the
+/// current one, then the current one.
 std::uint32_t WarpPaths::next_in_turn() const {
   for (std::uint32_t step = 1; step <= top_; ++step) {
     const std::uint32_t n = (current_ + step) % top_;
@@ -129,8 +129,8 @@ bool WarpPaths::give_up_meeting(const Instruction* code) {
   return true;
 }
 
-/// The lanes that wait at `n` go on alone.  Both they and the others, who still meet at `n`, are to
-/// meet at the next place that both come by.
+/// Lets the lanes that wait at `n` go on alone.  They, and the others that still meet at `n`, meet
+/// at the next place that both reach.
 void WarpPaths::let_go(std::uint16_t n, const Instruction* code) {
   const Node old = node(n);
   Node released;
@@ -219,9 +219,9 @@ bool WarpPaths::unblock(const Instruction* code, bool barriers_too) {
   return let_missing_go(code) || (barriers_too && give_up_meeting(code));
 }
 
-/// Joins paths that stand at the same instruction now and would meet at the same place: those that
-/// a `.sync` instruction or a barrier has just let go on together, and those of which one has given
-/// up to meet others.
+/// Joins paths at the same instruction that would meet at the same place: paths that a `.sync`
+/// instruction or a barrier has just released together, and paths of which one has given up meeting
+/// others.
 void WarpPaths::become_one() {
   const std::uint32_t synchronized = turn_ != 0 ? together_ : 0;
   if (!given_up_ && synchronized == 0) return;

@@ -1,5 +1,6 @@
-/// Calls: parameters travel in rows of their own, so that moving them disturbs nobody; a function
-/// that may be entered again below itself first saves what it still needs to its thread's stack.
+/// Calls: parameters are passed in rows of their own, so that moving them overwrites no other
+/// value.  A function that may call itself first saves the values that it still needs to its
+/// thread's stack.
 ///
 /// Simplified: ptxas passes parameters in fixed registers and keeps callee-saved ones. The number
 /// of moves is about the same here, but registers are saved only where recursion is possible.

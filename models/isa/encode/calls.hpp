@@ -9,13 +9,13 @@
 
 namespace lockstep::isa {
 
-/// Encodes calls, and what functions do where they begin and return.
+/// Encodes calls, and the code at the begin and end of functions.
 class CallEncoder {
  public:
   CallEncoder(ProgramBuilder& program, OperandEncoder& operands)
       : program_(program), operands_(operands) {}
 
-  /// `stack_base`: where alloca's stack begins, in the thread's local memory.
+  /// `stack_base`: begin of alloca's stack in the thread's local memory.
   void prologue(std::uint32_t stack_base);
   void call(const ir::Operation& op);
   void leave(const ir::Operation& op);
@@ -40,9 +40,10 @@ class CallEncoder {
 
   ProgramBuilder& program_;
   OperandEncoder& operands_;
-  const LinkedFunction* analysed_ = nullptr;  ///< function with these calls:
+  const LinkedFunction* analysed_ = nullptr;  ///< function to which `calls_` belongs
   std::unordered_map<const ir::Operation*, std::vector<std::uint32_t>> live_behind_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
+  /// Pc and module function of each call.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;
 };
 
 }  // namespace lockstep::isa

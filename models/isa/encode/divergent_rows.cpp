@@ -1,6 +1,6 @@
-/// Rows that are live at a preemption point, whether its warp is divergent or not: for each branch
-/// around the point also the rows that are live behind the branch, where lanes may not have begun,
-/// and where the lanes meet, where they may wait.
+/// Rows that are live at a preemption point, for divergent warps too: for each branch around the
+/// point they include the rows that are live behind the branch, where lanes may not have begun, and
+/// at the meeting place, where lanes may wait.
 /// Source: 002, section III.B; preemption.md, section 3.2.
 #include "models/isa/encode/divergent_rows.hpp"
 

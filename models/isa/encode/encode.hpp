@@ -18,8 +18,9 @@ inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
 /// Local memory reserved per thread for alloca.
 inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 
-/// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
-/// Returns nothing if instructions cannot name so many rows or predicates.
+/// Encodes kernel `kernel` of `module` and its callees. `functions`: compiled functions by the
+/// module's function index. Returns nothing if the code needs more rows or predicates than
+/// instructions can name.
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions);
 

@@ -47,7 +47,8 @@ std::optional<Program> Encoder::encode() {
   program.function_entries.assign(program_.module().functions.size(), no_reconvergence);
   for (const LinkedFunction& f : program_.link().functions) function(f);
   calls_.resolve();
-  // A list as long as the module, of each kernel, is more than all else in a module of thousands.
+  // A list as long as the module for each kernel would outweigh everything else in a module with
+  // thousands of functions.
   if (!program_.link().indirect) {
     std::erase(program.function_entries, no_reconvergence);
     program.function_entries.shrink_to_fit();

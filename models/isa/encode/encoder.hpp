@@ -18,11 +18,12 @@ class Encoder {
   using Kind = ir::Operand::Kind;
   struct Fixup {
     std::uint32_t pc, block;
-    bool is_meeting;  ///< of Instruction::reconvergence, else of target
+    bool is_meeting;  ///< true: the label is for Instruction::reconvergence; false: for target
   };
 
   bool registers_fit();
-  /// A thread's local memory: variables, then the stack of recursive calls, then alloca's.
+  /// Places a thread's local memory: variables, then the stack of recursive calls, then that of
+  /// alloca.
   void place_local();
   void function(const LinkedFunction& f);
   void operation(const ir::Operation& op, std::uint32_t meeting);
@@ -33,7 +34,7 @@ class Encoder {
   ProgramBuilder program_;
   OperandEncoder operands_{program_};
   CallEncoder calls_{program_, operands_};
-  std::uint32_t stack_base_ = 0;  ///< where alloca's stack begins, in the thread's local memory
+  std::uint32_t stack_base_ = 0;  ///< start of alloca's stack in the thread's local memory
   std::vector<std::uint32_t> block_start_;
   std::vector<Fixup> fixups_;
 };

@@ -25,9 +25,9 @@ Guard guard_of(const Instruction& instruction) {
   return {instruction.guard, instruction.guard_negated};
 }
 
-/// Origins of the pointers that a pair of rows may hold: in any lane, and in the lanes in which
-/// `guard` holds.  The latter are the origins that were written last under the guard, while its
-/// predicate is the same.
+/// Origins of the pointers that a pair of rows may hold: in any lane, and in lanes for which
+/// `guard` is true.  The latter were written last under the guard, with its predicate unchanged
+/// since.
 struct PairState {
   PointerOrigins any = 0;
   Guard guard;  ///< always(): nothing more is known
@@ -47,7 +47,7 @@ struct PairState {
   }
 };
 
-/// State of each pair of rows: pointers stand in the pairs that hold 64-bit values.
+/// State of each pair of rows; pointers are in the pairs with 64-bit values.
 using State = std::vector<PairState>;
 
 class OriginAnalysis {
@@ -58,7 +58,7 @@ class OriginAnalysis {
       if (row.row < of_constant_.size()) of_constant_[row.row] = origins_of(row);
   }
 
-  /// Returns the state before each instruction; empty: control never comes there.
+  /// Returns the state before each instruction; empty: control never reaches it.
   std::vector<State> run() const {
     const auto next = successors(program_);
     std::vector<State> before(program_.instructions.size());
@@ -170,7 +170,7 @@ GlobalUse find_global_use(const Program& program) {
               analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
     const BulkCopyForm form = in_bulk ? BulkCopyForm::unpack(instruction.target) : BulkCopyForm{};
-    if (form.rank != 0) origins = from_anywhere;  // what the map says
+    if (form.rank != 0) origins = from_anywhere;  // the tensor map may name any address
     use.addresses[pc] = origins;
     const bool stores = instruction.category == Category::store || form.writes();
     if (stores || instruction.category == Category::atomic) use.stored |= origins;

@@ -1,11 +1,11 @@
-/// Idempotence: until when a thread block can be dropped and run again from its start.
+/// Idempotence: the time until which a thread block can be dropped and run again from its start.
 ///
 /// A block is idempotent until it first executes an atomic operation, or a store that may overwrite
-/// global data that its kernel reads.  Where pointers come from is followed through the registers
+/// global data that its kernel reads.  The origins of pointers are followed through the registers
 /// of the lowered program: from parameters, from addresses of module variables, or from anywhere
-/// (loaded, or not understood).  What was written under a predicate is what is read under the same
-/// one: branches that became predicates leave such code.  Which parameters point into the same
-/// buffer is known at launch.
+/// (loaded, or not understood).  A value written under a predicate is the one read under the same
+/// predicate: branches that became predicates leave such code.  The launch tells which parameters
+/// point into the same buffer.
 /// Source: 003, section 4.1 and 002, section II.B (the relaxed condition of Chimera);
 /// preemption.md, section 2.2 with its errata (printf, pinned memory, malloc and aliasing
 /// arguments).
@@ -21,7 +21,7 @@
 
 namespace lockstep::isa {
 
-/// Places from which a pointer may come.  Bit i < 62: the parameter at bytes [8 i, 8 i + 8).
+/// Possible origins of a pointer.  Bit i < 62: the parameter at bytes [8 i, 8 i + 8).
 using PointerOrigins = std::uint64_t;
 inline constexpr PointerOrigins from_variables = PointerOrigins{1} << 62;
 inline constexpr PointerOrigins from_anywhere = PointerOrigins{1} << 63;
@@ -33,11 +33,12 @@ inline constexpr unsigned most_followed_parameters = 62;
 struct GlobalUse {
   struct Write {
     std::uint32_t pc = 0;
-    PointerOrigins origins = 0;  ///< from_anywhere: not repeatable, wherever it points
+    /// Origins of the addresses; from_anywhere: not repeatable, wherever they point.
+    PointerOrigins origins = 0;
   };
   PointerOrigins read = 0;
-  PointerOrigins stored = 0;  ///< by stores and atomics
-  std::vector<Write> writes;  ///< by pc
+  PointerOrigins stored = 0;  ///< origins of the addresses that stores and atomics write
+  std::vector<Write> writes;  ///< write of each instruction, by pc
   /// Origins of the address of each load, store and atomic of global memory, by pc; 0 elsewhere.
   std::vector<PointerOrigins> addresses;
 

@@ -32,7 +32,8 @@ void for_each_register(const ir::Function& function, Visit&& visit) {
     }
 }
 
-/// Direct callees, functions whose address is taken, whether there are indirect calls.
+/// Direct callees of a function, functions whose address it takes, and whether it has indirect
+/// calls.
 struct Mentions {
   std::vector<std::uint32_t> called, taken;
   bool indirect = false;
@@ -132,7 +133,7 @@ void find_functions(Link& result, std::uint32_t kernel, std::span<const LinkInpu
   }
 }
 
-/// Bases so that a function's registers lie behind those of all its callers.
+/// Places functions so that a function's registers lie behind those of all its callers.
 void place(Link& link, std::uint32_t cycles) {
   struct Frame {
     std::uint32_t singles = 0, pairs = 0, predicates = 0;
@@ -180,7 +181,7 @@ RegisterSlots number_registers(const LinkInput& input) {
   const ir::Function& function = *input.function;
   RegisterSlots result;
   result.slot.assign(function.registers.size(), ir::no_register);
-  std::map<std::uint32_t, std::uint32_t> singles, pairs;  // row -> slot
+  std::map<std::uint32_t, std::uint32_t> singles, pairs;  // slot of each row
   for_each_register(function, [&](std::uint32_t index) {
     if (result.slot[index] != ir::no_register) return;
     const unsigned rows = rows_of(function.registers[index].type);

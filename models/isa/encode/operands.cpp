@@ -71,8 +71,8 @@ Operand OperandEncoder::local_address(const ir::Operand& operand, unsigned bytes
 
 namespace {
 
-/// Returns whether the operand has a row: it is no predicate, nor named by other fields of the
-/// instruction.
+/// Returns whether the operand has a row: it is no predicate, and no other field of the instruction
+/// names it.
 bool has_row(const ir::Operand& operand) {
   using Kind = ir::Operand::Kind;
   return operand.kind != Kind::special && operand.kind != Kind::none &&
@@ -134,7 +134,8 @@ Operand OperandEncoder::destination_row(const ir::Operand& operand) const {
 void OperandEncoder::destinations(const ir::Operation& op, Instruction& instruction) const {
   std::size_t rows = 0, predicates = 0;
   for (const ir::Operand& operand : op.destinations) {
-    if (operand.kind == Kind::predicate || operand.type == Type::pred) {  // "_" keeps its place
+    // "_" counts as a predicate and keeps its place.
+    if (operand.kind == Kind::predicate || operand.type == Type::pred) {
       instruction.predicate_destination[predicates++] = program_.predicate_number(operand);
     } else {
       LOCKSTEP_CHECK(rows < instruction.destination.size(), "more destinations than a record has");
@@ -197,7 +198,7 @@ void OperandEncoder::address(const ir::Operation& op, Instruction& instruction) 
 /// Returns the bytes of a register that receives or gives data; all registers of an operation have
 /// as many.
 unsigned OperandEncoder::register_bytes(const ir::Operation& op) const {
-  if (op.opcode == Opcode::bulk_copy) return 8;  // whatever the memory has
+  if (op.opcode == Opcode::bulk_copy) return 8;  // registers have 8 bytes, whatever the memory has
   const auto declared = [&](const ir::Operand& operand) {
     return std::max(bytes_of(program_.code().registers[operand.index].type), 2u);
   };

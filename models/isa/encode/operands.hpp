@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// Fills in the rows that an instruction reads and writes, and its access to memory.
+/// Encodes the rows that an instruction reads and writes, and its memory access.
 class OperandEncoder {
  public:
   explicit OperandEncoder(ProgramBuilder& program) : program_(program) {}
@@ -14,9 +14,9 @@ class OperandEncoder {
   Operand value_row(const ir::Operation& op, const ir::Operand& operand, Type lane);
   void sources(const ir::Operation& op, Instruction& instruction);
   void destinations(const ir::Operation& op, Instruction& instruction) const;
-  /// Sources and destinations, in an operand list if there are more than a record holds.
+  /// Encodes sources and destinations, in an operand list if there are more than a record holds.
   void rows(const ir::Operation& op, Instruction& instruction);
-  /// Sources and destinations in an operand list.
+  /// Puts sources and destinations into an operand list.
   void list(const ir::Operation& op, Instruction& instruction);
   void memory(const ir::Operation& op, Instruction& instruction);
 

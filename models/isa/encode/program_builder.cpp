@@ -56,7 +56,7 @@ void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why
 
 namespace {
 
-/// Returns the PTX name of an operation that belongs to bulk copies; "": it does not.
+/// Returns the PTX name of an operation of bulk copies; "" for others.
 const char* name_among_bulk_copies(const ir::Operation& op) {
   if (op.opcode == Opcode::bulk_copy && op.atomic != AtomicOperation::none)
     return "cp.reduce.async.bulk";
@@ -89,7 +89,7 @@ void ProgramBuilder::require_bulk_copies(const ir::Operation& op) const {
 
 namespace {
 
-/// Returns the PTX name of an operation that belongs to clusters; "": it does not.
+/// Returns the PTX name of an operation of clusters; "" for others.
 std::string name_among_clusters(const ir::Operation& op) {
   const auto is_special = [](const ir::Operand& operand) {
     constexpr auto first = static_cast<std::uint32_t>(ir::SpecialRegister::clusterid_x);
@@ -146,8 +146,8 @@ Instruction ProgramBuilder::matrix_product(ir::Operation op) const {
   return instruction;
 }
 
-/// Refuses operations of warp groups on other machines: only tensor cores of Hopper multiply for
-/// warp groups, and registers change hands since Hopper.
+/// Refuses operations of warp groups on machines without them: only Hopper's tensor cores multiply
+/// for warp groups, and warps pass registers to each other since Hopper.
 void ProgramBuilder::require_warpgroups(const ir::Operation& op) const {
   std::string name = "wgmma";
   if (op.opcode == Opcode::wgmma)
@@ -190,7 +190,7 @@ Instruction ProgramBuilder::common_of(const ir::Operation& op) const {
   return instruction;
 }
 
-/// Returns the form with the arithmetic of the machine, which must have it.
+/// Returns the form with the arithmetic of the machine.  Refuses a machine without it.
 std::uint32_t ProgramBuilder::matrix_form(const ir::Operation& op) const {
   MatrixForm form = unpack_form(op.immediate);
   const MatrixArithmetic first = first_with(form);
@@ -245,7 +245,7 @@ std::uint8_t ProgramBuilder::predicate_number(const ir::Operand& operand) const 
 }
 
 Operand ProgramBuilder::next_row(Operand::Base base, std::size_t row) const {
-  if (row >= Operand::largest_row)  // a value of 64 bits takes two
+  if (row >= Operand::largest_row)  // a value of 64 bits takes two rows
     throw UserError(file() + ":" + std::to_string(line_),
                     "kernel " + kernel_title(program_.name) +
                         " has more different constants than instructions can name",

@@ -13,8 +13,8 @@
 
 namespace lockstep::isa {
 
-/// A program while it is made: its instructions and constants so far, and where the function being
-/// encoded keeps its registers and variables.
+/// A program under construction: its instructions and constants so far, and the places of the
+/// registers and variables of the function being encoded.
 class ProgramBuilder {
  public:
   ProgramBuilder(const SourceModule& module, Link link);
@@ -28,7 +28,7 @@ class ProgramBuilder {
   std::uint32_t next_pc() const { return static_cast<std::uint32_t>(program_.instructions.size()); }
 
   void begin(const LinkedFunction& function) { current_ = &function; }
-  /// Sets the PTX line from which the instructions come that are emitted next.
+  /// Sets the PTX line of the instructions that are emitted next.
   void set_line(std::uint32_t line) { line_ = line; }
   void emit(const Instruction& instruction);
 

@@ -21,7 +21,7 @@ class RowLayout {
 
   Operand pair(std::uint32_t n) const;
   Operand single(std::uint32_t n) const;
-  /// Rows for values that are computed on the way.
+  /// Returns two rows for values that are computed on the way.
   Operand spare_pair() const { return pair(spare_pair_); }
   Operand spare_single() const { return single(spare_single_); }
   /// Returns the row of the stack pointer of recursive calls.
@@ -33,7 +33,7 @@ class RowLayout {
 
  private:
   std::uint32_t pairs_ = 0, singles_ = 0;
-  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< the first rows that carry parameters
+  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< first rows that carry parameters
   std::uint32_t spare_pair_ = 0, spare_single_ = 0, stack_pointer_ = 0;
   std::uint32_t stack_end_ = ir::no_register;
 };

@@ -15,7 +15,8 @@ std::vector<std::vector<std::uint32_t>> successors(const Program& program) {
   const auto function_of = [&](std::uint32_t pc) {
     return *(std::upper_bound(entries.begin(), entries.end(), pc) - 1);
   };
-  // Where calls go on, by the entry of the called function; no_reconvergence: of any function.
+  // Instructions behind calls, by the entry of the called function; no_reconvergence: of any
+  // function.
   std::map<std::uint32_t, std::vector<std::uint32_t>> behind_calls;
   for (std::uint32_t pc = 0; pc < count; ++pc) {
     const Instruction& i = program.instructions[pc];

@@ -7,8 +7,8 @@
 
 namespace lockstep::isa {
 
-/// Returns where control may go from each instruction; a call goes both on and into the callee, so
-/// that the callers' rows stay live below.
+/// Returns the possible successors of each instruction.  A call leads both to the next instruction
+/// and into the callee, so that the callers' rows stay live in it.
 std::vector<std::vector<std::uint32_t>> successors(const Program& program);
 
 }  // namespace lockstep::isa

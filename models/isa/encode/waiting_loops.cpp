@@ -9,10 +9,10 @@
 namespace lockstep::isa {
 namespace {
 
-/// How a value depends on what other threads write.
+/// Dependence of a value on writes of other threads.
 enum Reads : std::uint8_t { none = 0, weakly = 1, strongly = 2 };
 
-/// Longest loop that is followed; the end of a longer one counts as read by weak loads.
+/// Longest loop that is followed; the end of a longer loop counts as read by weak loads.
 constexpr std::uint32_t longest_followed = 20'000;
 /// Values that are looked at in all loops of a program; later loops count as too long.
 constexpr std::uint64_t most_looked_at = 50'000'000;
@@ -34,7 +34,7 @@ Reads read_by(const Instruction& instruction) {
   return memory.ordering == Ordering::weak ? weakly : strongly;
 }
 
-/// Visits the instructions of a function and of those that it calls, each once.
+/// Visits the instructions of a function and of its callees, each once.
 template <class Visit>
 void for_each_reached(const Program& program, std::uint32_t entry, Visit&& visit) {
   const std::vector<Instruction>& code = program.instructions;
@@ -120,7 +120,8 @@ class CalledFunctions {
   std::map<std::uint32_t, Called> by_entry_;
 };
 
-/// Contents of registers and predicates at one instruction; `reached` by what is known so far.
+/// Contents of registers and predicates at one instruction; `reached`: control may reach it, as far
+/// as known.
 struct Values {
   std::vector<Reads> rows, predicates;
   bool reached = false;
@@ -141,8 +142,8 @@ struct Values {
   }
 };
 
-/// The values of one loop, followed from its begin to its end until nothing changes.  What holds
-/// where branches lead is kept.
+/// Values of one loop, followed from its begin to its end until nothing changes, with the values
+/// kept at each branch target.
 class LoopValues {
  public:
   LoopValues(const Program& program, CalledFunctions& functions, std::uint32_t begin,
@@ -257,9 +258,9 @@ class LoopValues {
   const std::vector<Instruction>& code_;
   CalledFunctions& functions_;
   const std::uint32_t begin_, end_;
-  std::map<std::uint32_t, Values> at_;  ///< where branches lead
-  std::vector<Reads> guards_;           ///< by instruction
-  std::vector<Reads> sent_;  ///< by instruction: of the branches that send lanes to it or past it
+  std::map<std::uint32_t, Values> at_;  ///< values at each target of a branch
+  std::vector<Reads> guards_;           ///< reads that decide the guard of each instruction
+  std::vector<Reads> sent_;  ///< reads that decide the branches to each instruction or past it
   bool changed_ = false;
   std::uint64_t passes_ = 0;
 };

@@ -1,12 +1,12 @@
-/// Loops whose end depends on what another thread may write: spin locks, polled flags.
+/// Loops whose end depends on another thread's writes: spin locks, polled flags.
 ///
 /// A loop is the range of instructions between a backward branch and its target.  Its end depends
 /// on other threads when a branch that leaves it, or the backward branch, is guarded by a value
-/// that the loop reads from memory of other threads, or that the loop writes where such a value
-/// sends it. The results of a called function do if it reads.  Reads by atomics and by strong loads
-/// (volatile, relaxed, acquire) are told from weak loads: a compiler may take a weak load out of
-/// the loop, so that ordinary loops have those. Source: models/isa/divergence.hpp, "Forward
-/// progress"; PTX ISA 8.x, "Memory Consistency Model".
+/// that the loop reads from shared or global memory, or that it writes on a path chosen by such a
+/// value. Results of a called function count as read if the function reads.  Reads by atomics and
+/// by strong loads (volatile, relaxed, acquire) are told from weak loads: a compiler may move a
+/// weak load out of a waiting loop, so that weak loads mark ordinary loops. Source:
+/// models/isa/divergence.hpp, "Forward progress"; PTX ISA 8.x, "Memory Consistency Model".
 #pragma once
 
 #include "models/isa/program.hpp"

@@ -69,7 +69,7 @@ void AccessWatch::addition(const InterpretedWarp& warp, const Instruction& instr
     std::memcpy(&added, block_.row(warp, instruction.source[1 + e]) + (size == 8 ? 2 * lane : lane),
                 size);
     const std::byte* place = block_.state_.memory.find(address + e * size, size);
-    if (place == nullptr) return;  // it fails soon
+    if (place == nullptr) return;  // the access itself fails soon
     std::memcpy(&before, place, size);
     const std::uint64_t sum = apply(AtomicOperation::add, fields.type, before, added, 0);
     block_.state_.floats->add((address + e * size) / 4 * 4, single(fields.type),
@@ -134,7 +134,8 @@ void AccessWatch::meet(const InterpretedWarp& warp, const std::uint32_t* masks,
   }
 }
 
-/// The rows belong to the lanes that name them; of a store what comes there is not looked at.
+/// Watches the rows of matrices, which belong to the lanes that name them; the data of a store are
+/// not examined.
 void AccessWatch::matrices(const InterpretedWarp& warp, const Instruction& instruction) {
   const SharedRaces::Access access{warp.identity.warp_in_block, warp.paths.pc(),
                                    kind_of(instruction.category), false};
@@ -149,7 +150,8 @@ void AccessWatch::matrices(const InterpretedWarp& warp, const Instruction& instr
 void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
                         const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
-  // Addresses of a cluster without a rank's code are the block's; those of other blocks only order.
+  // Addresses of a cluster without a rank's code belong to the block itself; those of other blocks
+  // only order.
   const bool is_shared = fields.space == Space::shared || fields.space == Space::shared_cluster;
   const bool is_generic = fields.space == Space::generic;
   const unsigned size = bytes_of(fields.type);
@@ -170,7 +172,7 @@ void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
     const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
     const bool is_there =
         in_shared(address) &&
-        offset < block_.shared_.size();  // otherwise the access itself fails later
+        offset < block_.shared_.size();  // an access outside fails by itself later
     if (!is_there) return;
     std::array<std::byte, 32> value{};
     for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)

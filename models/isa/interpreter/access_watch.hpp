@@ -1,5 +1,5 @@
-/// Watch of what a block that is interpreted accesses, for those who ask: the search for races and
-/// for missing fences, and the trace of floats whose last digits depend on the order of threads.
+/// Watch of the accesses of an interpreted block: for the search for races and missing fences, and
+/// for the trace of floats whose last digits depend on the order of threads.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ class AccessWatch {
  public:
   explicit AccessWatch(BlockRunner& block) : block_(block) {}
 
-  /// Lanes of the warp access memory.
+  /// Checks an access of lanes of the warp to memory.
   void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
-  /// Lanes access memory by the instruction at `pc`: for races alone.
+  /// Watches for races only: lanes access memory by the instruction at `pc`.
   void races(const InterpretedWarp& warp, std::uint32_t pc, const Instruction& instruction,
              std::uint32_t active);
-  /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
+  /// Lets `lanes` of the warp execute an instruction together, each with the lanes that its mask
+  /// names.
   void meet(const InterpretedWarp& warp, const std::uint32_t* masks, std::uint32_t lanes);
 
  private:

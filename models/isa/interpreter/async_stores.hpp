@@ -1,5 +1,5 @@
-/// st.async and red.async of a block that is interpreted: they are through where they stand, a
-/// legal outcome, as nobody may look before the mbarrier's phase is over.
+/// st.async and red.async of an interpreted block.  They complete at once, a legal outcome, because
+/// no thread may read the data before the mbarrier's phase is over.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// Named barriers of a block.
 ///
-/// What they mean stands in models/isa/barriers/named_barrier.hpp.
+/// Their meaning is in models/isa/barriers/named_barrier.hpp.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace lockstep::isa {
 class NamedBarriers {
  public:
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
-  /// Tells `races` from now on which warps go on behind which barrier.
+  /// Tells `races` from now on which warps pass which barrier.
   void tell(SharedRaces& races) { races_ = &races; }
 
   /// Lets all lanes of warp `w`'s current path arrive at barrier `number`, which waits for
-  /// `expected` threads; zero: for all of the block.
+  /// `expected` threads; zero: all threads of the block.
   void arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,
               std::uint32_t expected);
   /// Completes barriers that waited only for lanes that have exited.
@@ -31,10 +31,11 @@ class NamedBarriers {
   struct Barrier {
     bool used = false;
     std::uint32_t expected = 0;
-    std::vector<std::uint32_t> arrived;  ///< by warp: lanes, bar.arrive included
-    std::vector<std::uint32_t> waiting;  ///< by warp: lanes that wait
+    /// Lanes of each warp that have arrived, bar.arrive included.
+    std::vector<std::uint32_t> arrived;
+    std::vector<std::uint32_t> waiting;  ///< lanes of each warp that wait
     std::uint32_t before = 0;            ///< threads that had arrived when they arrived once more
-    std::uint32_t population = 0;        ///< of bar.red: threads whose predicate holds
+    std::uint32_t population = 0;        ///< bar.red: threads whose predicate holds
     bool all = true;
   };
 
@@ -46,7 +47,7 @@ class NamedBarriers {
   const Program& program_;
   std::vector<InterpretedWarp>& warps_;
   std::array<Barrier, named_barriers> barriers_;
-  std::array<std::uint32_t, warp_size> discarded_{};  ///< unused results
+  std::array<std::uint32_t, warp_size> discarded_{};  ///< rows for unused results
   SharedRaces* races_ = nullptr;
 };
 

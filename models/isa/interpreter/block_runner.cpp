@@ -20,8 +20,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Instructions a warp runs before the next one of its block.  Few, since in hardware all warps are
-/// under way at once: what a warp overwrites, the others have read long before.
+/// Instructions of a warp before the next warp of its block runs.  The number is small, since in
+/// hardware all warps run at once: a warp overwrites data only long after others have read them.
 constexpr std::uint64_t warp_slice = 16;
 
 std::string three(const std::array<std::uint32_t, 3>& index) {
@@ -175,7 +175,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.advance();
         break;
       case Category::load:
-        // The first load behind a barrier ends the turn, as if the warp waited for it.
+        // The first load behind a barrier ends the turn, as if the warp waited for its data.
         if (warp.is_behind_barrier) budget = executed;
         warp.is_behind_barrier = false;
         [[fallthrough]];
@@ -198,8 +198,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::prefetch:
       case Category::bulk_group:
-      case Category::copy_group:       // copies are done where they stand
-      case Category::grid_dependency:  // grids before this one have ended
+      case Category::copy_group:       // the interpreter copies at once
+      case Category::grid_dependency:  // earlier grids have ended by now
       case Category::register_limit:
       case Category::sleep:
       case Category::nop:

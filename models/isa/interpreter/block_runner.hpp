@@ -32,23 +32,23 @@ struct LaunchState {
   const Launch& launch;
   const Program& program;
   FlatMemory& memory;
-  std::vector<std::uint32_t> constants;    ///< rows
+  std::vector<std::uint32_t> constants;    ///< rows of constants
   std::vector<std::byte> constant_memory;  ///< Module::constant_image with addresses
   ModuleText text;
-  std::uint32_t threads = 0;  ///< per block
+  std::uint32_t threads = 0;  ///< threads of a block
   InterpreterCounts counts;
-  FloatTrace* floats;    ///< null when not asked for
-  bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
+  FloatTrace* floats;    ///< trace of floats; nullptr if not requested
+  bool changed = false;  ///< true: a word of memory changed, or a thread ended, in this turn
   LineWarnings warnings;
-  /// The program has the fences that it was written with, and copies that they are for.
+  /// The program is as written, with its fences, and has copies that need them.
   const bool reads_asynchronously;
-  const bool is_watched;  ///< what is accessed, for races, missing fences or floats
+  const bool is_watched;  ///< accesses are watched for races, missing fences or floats
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
 
 WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp);
-/// Lanes that are threads.
+/// Returns the lanes that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
 class ClusterBarrier;
@@ -59,12 +59,12 @@ class BlockRunner {
  public:
   enum class Progress : std::uint8_t {
     over,    ///< all threads have ended
-    paused,  ///< there was no time for more
+    paused,  ///< the block ran out of turns
     stuck,   ///< no warp can run; never the only block of a cluster
   };
 
   BlockRunner(LaunchState& state, ClusterRunner& cluster, std::uint64_t number, std::uint32_t rank);
-  /// The block takes part in the barrier of its cluster.
+  /// Lets the block take part in the barrier of its cluster.
   void join(ClusterBarrier& barrier);
 
   /// Executes at most about `instructions` warp instructions.
@@ -72,15 +72,15 @@ class BlockRunner {
   bool finished() const;
   /// Returns whether some warp can run.
   bool runnable() const;
-  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
+  /// Lets lanes go on that wait for others of their warp, because no warp can run.  Returns false
+  /// if there are none.
   bool unblock();
   /// Ends waits for phases of mbarriers without their phases, when no warp can run otherwise.
   /// Returns false if none waits.
   bool end_phase_waits() { return phase_waits_.end(); }
-  /// Warps have registers that they did not have lately.
+  /// Returns whether warps have register contents that they did not have recently.
   bool gets_on();
-  /// Throws UserError that says where this block of a launch that does not get on stands, and
-  /// `more`.
+  /// Throws UserError with the positions of this block in a launch without progress, and `more`.
   [[noreturn]] void report_spin(std::uint64_t instructions, const std::string& more) const;
   [[noreturn]] void report_deadlock(const std::string& more) const;
   /// Returns "block (1, 0, 0), warp 0 at line 12" of these lanes.
@@ -115,7 +115,7 @@ class BlockRunner {
   /// Makes the lanes that the guard lets through a path of their own at the instruction.
   static void stand_apart(Warp& warp, std::uint32_t active);
   // memory_access.cpp
-  /// Returns bytes of this block's shared memory; null: it does not have them all.
+  /// Returns bytes of this block's shared memory; nullptr: some are outside.
   std::byte* shared_bytes(std::uint64_t offset, std::uint64_t bytes);
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
@@ -137,21 +137,21 @@ class BlockRunner {
 
   LaunchState& state_;
   ClusterRunner& cluster_;
-  const std::uint32_t rank_;  ///< in the cluster
+  const std::uint32_t rank_;  ///< rank in the cluster
   std::vector<Warp> warps_;
   PhaseWaits phase_waits_{*this};
   WarpgroupProducts warpgroups_{*this};
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;
-  std::unique_ptr<SharedRaces> races_;  ///< null when not asked for
+  std::unique_ptr<SharedRaces> races_;  ///< races in shared memory; nullptr if not requested
   ProxyWatch proxies_{*this};
   AccessWatch watch_{*this};
   ClusterAccess in_cluster_{*this};
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;
-  std::vector<RecentStates> states_;  ///< by warp; empty: not asked for
+  std::vector<RecentStates> states_;  ///< recent states of each warp; empty if not requested
 };
 
 }  // namespace lockstep::isa

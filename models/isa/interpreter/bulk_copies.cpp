@@ -162,7 +162,8 @@ void BulkCopies::load_tile(const InterpretedWarp& warp, const Instruction& instr
     const TensorTile tile(map, there.first, there.shared);
     std::byte* const global = global_of(warp, lane, tile.extent(), true);
     block_.state_.changed = true;
-    home.proxies_.write(there.shared, tile.bytes());  // a swizzle stays among these
+    // A swizzle moves bytes only within this stretch.
+    home.proxies_.write(there.shared, tile.bytes());
     move(tile, instruction, global, home.shared_.data());
     block_.in_cluster_.complete(warp, lane, {target.block, target.barrier}, tile.bytes());
   });

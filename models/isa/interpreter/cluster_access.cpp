@@ -80,7 +80,7 @@ void ClusterAccess::barrier(InterpretedWarp& warp, const Instruction& instructio
   if (passed == 0) return barrier.wait(rank, w, active);
   warp.is_behind_barrier = true;
   if (passed == active) return warp.paths.advance();
-  // The others wait: they come here again as a path.
+  // The other lanes wait: they come here again as a path of their own.
   BlockRunner::stand_apart(warp, active & ~passed);
 }
 

@@ -1,5 +1,5 @@
-/// Use that a block makes of its cluster when it is interpreted: shared memory of other blocks, and
-/// the barrier of them all.
+/// Use of a cluster by an interpreted block: shared memory of other blocks, and their common
+/// barrier.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,20 @@ class ClusterAccess {
  public:
   explicit ClusterAccess(BlockRunner& block) : block_(block) {}
 
-  /// Returns where an address of shared memory of the cluster is.  Throws UserError at the lane,
-  /// with `what` it is for, if the cluster has no such block, or the block has ended.
+  /// Returns the place of an address in shared memory of the cluster.  Throws UserError at the lane
+  /// if the cluster has no such block, or if the block has ended; `what`: purpose of the address.
   SharedPlace find(const InterpretedWarp& warp, unsigned lane, std::uint32_t address,
                    const std::string& what) const;
-  /// Returns the bytes at the address; null: the block itself does not have them all.
+  /// Returns the bytes at the address; nullptr: some are outside of the block's own memory.
   std::byte* bytes(const InterpretedWarp& warp, unsigned lane, std::uint32_t address,
                    unsigned count, const std::string& what) const;
-  /// Throws UserError unless an mbarrier is in the block to which bytes go.
+  /// Throws UserError unless an mbarrier is in the block that gets the bytes.
   void require_same_block(const InterpretedWarp& warp, unsigned lane, const SharedPlace& target,
                           const SharedPlace& barrier) const;
-  /// Bytes have come that the mbarrier waits for; the lane has sent them.
+  /// Counts bytes that have come for the mbarrier; the lane has sent them.
   void complete(const InterpretedWarp& warp, unsigned lane, const SharedPlace& barrier,
                 std::uint64_t bytes) const;
-  /// Lanes arrive at the barrier of the cluster, or wait for it.
+  /// Lets lanes arrive at the barrier of the cluster, or wait for it.
   void barrier(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
 
  private:

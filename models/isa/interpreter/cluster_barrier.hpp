@@ -17,22 +17,22 @@ class ClusterBarrier {
     blocks_.push_back({&warps, races, std::vector<Lanes>(warps.size())});
   }
 
-  /// Returns those of the lanes of warp `w` of the block of that rank which have arrived and not
-  /// waited since.
+  /// Returns the lanes, among those of warp `w` in the block with this rank, that have arrived and
+  /// not waited since.
   std::uint32_t arrived(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes) const {
     const Lanes& those = blocks_[rank].lanes[w];
     return lanes & (those.arrived | those.passed);
   }
-  /// Lanes arrive that have not.
+  /// Lets lanes arrive that have not arrived yet.
   void arrive(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
-  /// Returns those of the lanes that have arrived which need not wait any more.
+  /// Returns the lanes, among those that have arrived, that need not wait any more.
   std::uint32_t pass(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
-  /// Lanes that have arrived, all of the warp's current path, wait for the others.
+  /// Lets arrived lanes, all of the warp's current path, wait for the others.
   void wait(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
   /// Completes a phase that waited only for lanes that have ended.
   void complete();
 
-  /// Calls function(rank, warp, lanes) for lanes that have not arrived where others have.
+  /// Calls function(rank, warp, lanes) for lanes that are missing where others have arrived.
   template <class Function>
   void for_each_missing(Function&& function) const {
     for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank)
@@ -44,16 +44,16 @@ class ClusterBarrier {
 
  private:
   struct Lanes {
-    std::uint32_t arrived = 0;  ///< in this phase
-    std::uint32_t passed = 0;   ///< in the phase before, and have not waited since
-    std::uint32_t waiting = 0;  ///< of those that have arrived
+    std::uint32_t arrived = 0;  ///< lanes that have arrived in this phase
+    std::uint32_t passed = 0;  ///< lanes that arrived in the phase before and have not waited since
+    std::uint32_t waiting = 0;  ///< arrived lanes that wait
   };
   struct Block {
     std::vector<InterpretedWarp>* warps;
     SharedRaces* races;
-    std::vector<Lanes> lanes;  ///< by warp
+    std::vector<Lanes> lanes;  ///< lanes of each warp
   };
-  /// Number of this barrier for who looks for races, behind those of the block.
+  /// Number of this barrier in the search for races, behind those of the block.
   static constexpr unsigned number = SharedRaces::barrier_of_cluster;
 
   static std::uint32_t missing(const Block& block, std::uint32_t w) {
@@ -61,8 +61,8 @@ class ClusterBarrier {
   }
   void release();
 
-  std::vector<Block> blocks_;  ///< by rank
-  bool is_used_ = false;       ///< somebody has arrived in this phase
+  std::vector<Block> blocks_;  ///< blocks by their rank
+  bool is_used_ = false;       ///< true: a thread has arrived in this phase
 };
 
 }  // namespace lockstep::isa

@@ -11,7 +11,7 @@
 namespace lockstep::isa {
 namespace {
 
-/// Warp instructions of a block before the next one of its cluster.
+/// Warp instructions of a block before the next block of its cluster runs.
 constexpr std::uint64_t cluster_slice = 256;
 
 }  // namespace
@@ -51,7 +51,8 @@ bool ClusterRunner::run(std::uint64_t instructions) {
 
 void ClusterRunner::go_on() {
   const auto any = [this](auto&& let_go) { return std::ranges::any_of(blocks_, let_go); };
-  if (any([](const auto& block) { return block->runnable(); })) return;  // let go by another
+  // A block may run: another block has let it go.
+  if (any([](const auto& block) { return block->runnable(); })) return;
   if (any([](const auto& block) { return block->unblock(); })) return;
   bool any_ended = false;
   for (const auto& block : blocks_) any_ended |= block->end_phase_waits();
@@ -86,7 +87,7 @@ void ClusterRunner::report_spin(std::uint64_t instructions) const {
 }
 
 void ClusterRunner::report_deadlock() const {
-  // Who does not wait at the barrier of the cluster is the cause, if there is one.
+  // Lanes that do not wait at the barrier of the cluster are the cause, if there are any.
   std::optional<std::uint32_t> cause;
   if (barrier_.waiting() != 0)
     barrier_.for_each_missing([&](std::uint32_t rank, std::uint32_t, std::uint32_t) {

@@ -1,8 +1,8 @@
-/// Cluster of thread blocks that is interpreted; a block without a cluster is one of its own.
+/// Cluster of interpreted thread blocks; a block without a cluster is a cluster of one.
 ///
-/// Blocks run in turns, ranks ascending, and see each other's shared memory.  A block none of whose
-/// warps can run waits for the others; only when all do, lanes that wait within a warp go on alone,
-/// and then waits for phases of mbarriers end, before it is a deadlock.
+/// Blocks run in turns, ranks ascending, and see each other's shared memory.  A block without a
+/// runnable warp waits for the others.  When all blocks wait, lanes that wait within a warp first
+/// go on alone, then waits for phases of mbarriers end; otherwise it is a deadlock.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class ClusterRunner {
 
   /// Executes at most about `instructions` warp instructions; true when all threads have ended.
   bool run(std::uint64_t instructions);
-  /// Returns whether warps have registers that they did not have lately.
+  /// Returns whether warps have register contents that they did not have recently.
   bool gets_on();
-  /// Throws UserError that says where a launch stands that does not get on.
+  /// Throws UserError with the positions of a launch without progress.
   [[noreturn]] void report_spin(std::uint64_t instructions) const;
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -41,7 +41,7 @@ class ClusterRunner {
 
   LaunchState& state_;
   ClusterBarrier barrier_;
-  std::vector<std::unique_ptr<BlockRunner>> blocks_;  ///< by rank
+  std::vector<std::unique_ptr<BlockRunner>> blocks_;  ///< blocks by their rank
 };
 
 }  // namespace lockstep::isa

@@ -177,7 +177,7 @@ class FirstWarp {
     return true;
   }
 
-  /// Visits the first place of each lane's bulk copy. Returns false if it is not known.
+  /// Visits the first place of each lane's bulk copy. Returns false if the place is unknown.
   bool access_in_bulk(const Instruction& instruction, std::uint32_t active) {
     const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
     if (form.step == ir::BulkCopyStep::prefetch) return true;

@@ -7,8 +7,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Alignment of addresses and of the bytes that hold their data, so that data aligned for a kernel
-/// are aligned for the host.
+/// Alignment of addresses and of their data on the host, so that data aligned for a kernel are
+/// aligned for the host.
 constexpr std::uint64_t alignment = 16;
 
 }  // namespace
@@ -76,7 +76,7 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   if (offset >= end || bytes > end - offset) return nullptr;
   if (offset + bytes > content.size()) {
     note_stray(address);
-    last_bytes_ = 0;  // the next access is looked up again
+    last_bytes_ = 0;  // makes the next access look its buffer up again
     last_is_fresh_ = &found->second.is_fresh;
     return content.data() + offset;
   }

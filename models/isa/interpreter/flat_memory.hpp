@@ -10,30 +10,29 @@
 
 namespace lockstep::isa {
 
-/// Global memory as the interpreter sees it: allocations at 64-bit virtual addresses, with
-/// byte-exact bounds.  Fresh memory is zero.
+/// Global memory of the interpreter: allocations at 64-bit virtual addresses, with byte-exact
+/// bounds.  Fresh memory is zero.
 class FlatMemory {
  public:
-  /// Maps a range of own bytes; ranges must not overlap.  `is_fresh`: nothing that is there means
-  /// anything yet.
+  /// Maps a range with bytes of its own; ranges must not overlap.  `is_fresh`: the content has no
+  /// meaning yet.
   void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
-  /// Maps bytes that the caller owns, with `slack` bytes behind them: accesses there are let pass,
-  /// and the lowest is noted.
+  /// Maps bytes that the caller owns, with `slack` bytes behind them: accesses to these are
+  /// allowed, and the lowest one is noted.
   void map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack = 0);
-  /// Makes bytes [offset, offset + bytes) of an allocation ready, and says which bytes around them
-  /// are so.
+  /// Makes bytes [offset, offset + bytes) of an allocation ready, and returns the ready bytes
+  /// around them.
   using Ready = std::function<std::span<std::byte>(std::uint64_t offset, std::uint64_t bytes)>;
-  /// Maps bytes that the caller owns and makes ready when they are first looked up.  Memory with
-  /// such bytes cannot be viewed.
+  /// Maps bytes that the caller owns and that `ready` prepares when they are first looked up.
+  /// Memory with such bytes cannot be viewed.
   void map(std::uint64_t address, std::span<std::byte> bytes, Ready ready, bool is_fresh);
-  /// `lowest`: where the lowest address is noted that lies behind its allocation; all views note it
-  /// there.
+  /// Sets the place in which all views note the lowest address behind its allocation.
   void note_strays(std::atomic<std::uint64_t>& lowest) { lowest_stray_ = &lowest; }
   void unmap(std::uint64_t address);
   /// Returns a view of the same bytes, for another thread.
   FlatMemory view();
 
-  /// Returns the bytes at `address`, or null when not all `bytes` of them lie in one allocation.
+  /// Returns the bytes at `address`; nullptr when not all of them lie in one allocation.
   std::byte* find(std::uint64_t address, std::uint64_t bytes) {
     if (address - last_base_ < last_bytes_ && bytes <= last_bytes_ - (address - last_base_))
         [[likely]]

@@ -17,8 +17,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Warp instructions a block runs before it gives way, and before it does where blocks may wait for
-/// each other and it has changed no word of memory.
+/// Warp instructions that a block runs before it gives way: in general, and where blocks may wait
+/// for each other and it has changed no word of memory.
 constexpr std::uint64_t block_slice = 200'000, quiet_slice = 4'000;
 /// Blocks under way that are given several turns before more are started.
 constexpr std::size_t many_blocks = 64;
@@ -81,8 +81,8 @@ const Program& program_of(const Launch& launch) {
 
 }  // namespace
 
-/// Returns whether the program has the fences of proxies that it was written with, and copies that
-/// they are for.
+/// Returns whether the program is as written, with its fences of proxies, and has copies that need
+/// them.
 static bool reads_asynchronously(const Program& program) {
   const bool is_lowered = !program.live_rows.empty();
   return !is_lowered && std::ranges::any_of(program.instructions, [](const Instruction& i) {
@@ -125,8 +125,8 @@ bool give_turn(ClusterRunner& cluster, LaunchState& state, std::uint64_t piece) 
   return is_over;
 }
 
-/// Clusters first, first + stride, ... of the launch: blocks, if it has none.  `piece`: see
-/// give_turn.
+/// Runs clusters first, first + stride, ... of the launch, or blocks if it has no clusters.
+/// `piece`: see give_turn.
 void run_clusters(LaunchState& state, std::uint64_t first, std::uint64_t stride,
                   std::uint64_t piece, std::atomic<std::uint64_t>& changes) {
   TurnWatch watch(changes);
@@ -158,8 +158,8 @@ void run_clusters(LaunchState& state, std::uint64_t first, std::uint64_t stride,
   }
 }
 
-/// Returns whether the instruction may show the order of blocks: it exchanges something with
-/// another block, or prints.
+/// Returns whether the instruction may show the order of blocks: it communicates with another
+/// block, or prints.
 bool is_for_others(const Instruction& i) {
   const MemoryFields& fields = i.memory;
   const bool may_be_global = fields.space == Space::global || fields.space == Space::generic;
@@ -212,7 +212,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   std::vector<std::exception_ptr> mistakes(workers);
   std::atomic<std::uint64_t> changes = 0;
   {
-    std::vector<std::jthread> running;  // all at once: blocks may wait for each other
+    std::vector<std::jthread> running;  // all threads run at once: blocks may wait for each other
     for (unsigned worker = 0; worker < workers; ++worker)
       running.emplace_back([&, worker, own = memory.view()]() mutable {
         try {

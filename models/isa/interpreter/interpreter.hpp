@@ -1,13 +1,13 @@
 /// Purely functional execution of a launch: no timing, flat memory.
 ///
 /// Runs the reference program - PTX before lowering - so that lowering and the timed machine can be
-/// checked against it.  Blocks run in slices: a block that does not end (it spins on another one's
-/// flag) gives way, so persistent kernels finish.
+/// checked against it.  Blocks run in slices: a block that does not end (because it waits for the
+/// flag of another one) gives way, so persistent kernels finish.
 /// Source: architecture.md, section 8, "What --check means".
 ///
 /// Simplified: threads run in one order, so that results which depend on the order of atomics are
-/// one of the possible ones. Every access is immediately visible to all. Where and when a warp runs
-/// is not known: %smid, %warpid, %gridid, the clocks and %globaltimer differ from those of the
+/// one of the possible ones. Every access is immediately visible to all. The place and time of a
+/// warp are unknown: %smid, %warpid, %gridid, the clocks and %globaltimer differ from those of the
 /// machine.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace lockstep::isa {
 
-/// Properties of the whole machine that kernels can ask for, %nsmid and %nwarpid, and on which they
+/// Properties of the whole machine that kernels can read as %nsmid and %nwarpid, and on which they
 /// may rely.
 struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
@@ -38,12 +38,12 @@ struct Launch {
   int kernel = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> parameters;              ///< as Program::parameters lays them out
-  std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
+  std::vector<std::byte> parameters;  ///< parameters in the layout of Program::parameters
+  std::vector<std::uint64_t> global_addresses{};  ///< addresses of Module::globals in the memory
   ClusterShape cluster = no_cluster;
-  bool is_explicit_cluster = false;  ///< the launch or the kernel names a size
+  bool is_explicit_cluster = false;  ///< the launch or the kernel names a cluster size
   MachineSize machine{};
-  bool lowered = false;  ///< run Kernel::lowered instead
+  bool lowered = false;  ///< true: run Kernel::lowered instead
   /// Executions of each instruction, by pc; null: not counted.
   std::vector<std::uint64_t>* executions = nullptr;
   /// Output of printf, one text for each time that lanes of a warp printed together; null: not
@@ -73,11 +73,11 @@ struct InterpreterCounts {
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
-/// Runs a whole launch on `threads` threads, if the kernel's blocks have nothing to do with each
-/// other's order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile,
-/// relaxed, acquire, release) of memory that others see, run on one thread: memory and counts are
-/// the same as on one, also where blocks wait for each other.  Of what other blocks do by plain
-/// accesses, which nothing orders, a block sees whole accesses.
+/// Runs a whole launch on `threads` threads, if the order of the kernel's blocks does not matter.
+/// Blocks that print, or that have atomics, fences or ordered accesses (volatile, relaxed, acquire,
+/// release) to memory that others see, run on one thread.  So memory and counts are the same as on
+/// one thread, even if blocks wait for each other.  Unordered plain accesses of other blocks are
+/// seen as a whole or not at all.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads);
 
 }  // namespace lockstep::isa

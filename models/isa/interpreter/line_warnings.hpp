@@ -8,7 +8,7 @@
 
 namespace lockstep::isa {
 
-/// Warnings, one for each line of PTX: that of the first block.
+/// Warnings, one for each line of PTX: the warning of the first block.
 class LineWarnings {
  public:
   void add(std::uint32_t line, std::uint64_t block, const std::string& text) {

@@ -1,4 +1,4 @@
-/// ldmatrix and stmatrix: rows of 16 bytes in shared memory, and the parts of them that lanes hold.
+/// ldmatrix and stmatrix: rows of 16 bytes in shared memory, and the parts of these rows in lanes.
 #include <bit>
 #include <cstring>
 
@@ -15,7 +15,7 @@ void BlockRunner::require_whole_warp(const Warp& warp, const Instruction& instru
        whole_warp_text(instruction.opcode, lanes), whole_warp_advice);
 }
 
-/// Paths of the warp that come here one after the other move their rows together.
+/// Moves matrices.  Paths of the warp that come here one after the other move their rows together.
 void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (active == 0) return warp.paths.advance();
   const std::uint32_t together = warp.paths.arrive(whole_warp);

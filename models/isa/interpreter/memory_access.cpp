@@ -50,7 +50,7 @@ Space space_of(std::uint64_t address) {
   return Space::global;
 }
 
-/// Most bytes that a lane accesses, where the host can move them at once.
+/// The most bytes that a lane accesses, aligned so that this computer moves them at once.
 struct alignas(16) LaneBytes : std::array<std::byte, 32> {};
 
 std::byte* within(std::vector<std::byte>& bytes, std::uint64_t offset, unsigned size) {
@@ -170,7 +170,7 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   return found;
 }
 
-/// Notes an access to memory that was never written. Atomics may count on its being zero.
+/// Notes an access to memory that was never written. Atomics may rely on its being zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
   const bool reads =
@@ -266,7 +266,8 @@ void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t
     LaneBytes bytes{};
     if (read > 0) {
       const std::uint64_t address = address_of(warp, instruction, lane);
-      if (read == size || address % size != 0) {  // also of a part: aligned to all
+      // A partial access is checked too: it must be aligned to the full size.
+      if (read == size || address % size != 0) {
         copy_whole(bytes.data(), locate(warp, instruction, lane, address, size), size);
       } else {
         for (unsigned b = 0; b < read; ++b)

@@ -18,10 +18,10 @@ std::byte* PhaseWaits::barrier_at(const InterpretedWarp& warp, const Instruction
   return block_.shared_.data() + mbarrier_offset(space, address);
 }
 
-/// Copies are through where they stand, so that an arrival behind them comes at once.
+/// Executes a change.  Copies complete at once, so that an arrival behind them comes immediately.
 void PhaseWaits::change(InterpretedWarp& warp, const Instruction& instruction,
                         std::uint32_t active) {
-  std::vector<BlockRunner*> completed;  // each once
+  std::vector<BlockRunner*> completed;  // blocks with a completed phase, each once
   for_each_lane(active, [&](unsigned lane) {
     BlockRunner* const home = change_lane(warp, instruction, lane);
     const bool is_known = std::find(completed.begin(), completed.end(), home) != completed.end();

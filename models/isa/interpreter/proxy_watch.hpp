@@ -1,5 +1,5 @@
-/// Search of a block that is interpreted for missing fences of proxies: tells it what threads write
-/// to shared memory, and what asynchronous copies read there.
+/// Search for missing fences of proxies in an interpreted block: it is told the threads' writes to
+/// shared memory and the reads of asynchronous copies there.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class ProxyWatch {
  public:
   explicit ProxyWatch(BlockRunner& block) : block_(block) {}
 
-  /// An instruction that accesses memory, in these lanes.
+  /// Checks an instruction that accesses memory, in these lanes.
   void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
-  /// A fence, which may be of another kind.
+  /// Notes a fence, which may be of another kind.
   void fence(const Instruction& instruction, std::uint32_t active) {
     if (writes_ && active != 0 && instruction.memory.ordering == Ordering::weak) writes_->fence();
   }
-  /// An asynchronous copy that a lane begins writes these bytes, or reads them: throws UserError if
-  /// it would miss a write.
+  /// Notes that an asynchronous copy begun by a lane writes, or reads, these bytes.  A read throws
+  /// UserError if it would miss a write.
   void write(std::uint64_t offset, std::uint64_t bytes) {
     if (writes_) writes_->write_asynchronously(offset, bytes);
   }
@@ -32,7 +32,7 @@ class ProxyWatch {
 
  private:
   BlockRunner& block_;
-  std::optional<ProxyWrites> writes_;  ///< nothing: none yet
+  std::optional<ProxyWrites> writes_;  ///< writes by each proxy; absent before the first write
 };
 
 }  // namespace lockstep::isa

@@ -6,23 +6,23 @@
 
 namespace lockstep::isa {
 
-/// Finds launches that go round for ever: turn after turn no store and no atomic changes a word, no
-/// thread ends, and no warp has registers that it did not have lately.
+/// Finds launches that loop for ever: turn after turn no store and no atomic changes a word, no
+/// thread ends, and no warp has register contents that it did not have recently.
 ///
-/// What counts in a register, polling or not, ends in the end; it is given much longer.
+/// A loop that counts in a register may end, and gets much more time.
 class TurnWatch {
  public:
-  /// Warp instructions without a changed word after which registers are looked at, and after which
-  /// they do not matter.
+  /// Warp instructions without a changed word after which registers are checked, and after which
+  /// their changes do not count any more.
   static constexpr std::uint64_t looks_after = 20'000'000, gives_up_after = 2'000'000'000;
   /// Turns of each block without anything new.
   static constexpr std::uint64_t turns = 4;
 
-  /// `changes`: of all threads that run the launch's blocks.
+  /// `changes`: number of changes by all threads that run the launch's blocks.
   explicit TurnWatch(std::atomic<std::uint64_t>& changes) : changes_(changes) {}
 
-  /// A block has had its turn, of so many instructions; `gets_on` looks at its registers.  False:
-  /// none of the `blocks` under way gets on.
+  /// Notes the turn of a block, of this many instructions; `gets_on` checks its registers.  Returns
+  /// false if none of the `blocks` under way makes progress.
   template <class GetsOn>
   bool look(bool changed, std::uint64_t instructions, std::size_t blocks, GetsOn&& gets_on) {
     if (changed) changes_.fetch_add(1, std::memory_order_relaxed);

@@ -15,10 +15,10 @@ struct InterpretedWarp {
   WarpIdentity identity;
   std::uint32_t* rows = nullptr;
   std::uint32_t* predicates = nullptr;
-  std::vector<std::vector<std::byte>> local;  ///< by lane, as far as touched
+  std::vector<std::vector<std::byte>> local;  ///< local memory of each lane, as far as touched
   WarpPrint print;
-  bool multiplies = false;         ///< products of its warp group are under way
-  bool is_behind_barrier = false;  ///< and has loaded nothing since
+  bool multiplies = false;         ///< products of the warp group are under way
+  bool is_behind_barrier = false;  ///< the warp has passed a barrier and has loaded nothing since
 
   /// Returns the lanes that the instruction's guard lets execute it.
   std::uint32_t guarded(const Instruction& instruction, std::uint32_t lanes) const {

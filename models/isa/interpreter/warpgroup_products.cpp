@@ -117,7 +117,7 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
     return;
   }
   if (instruction.opcode == Opcode::mov) {
-    // A copy of a result counts as a result from now on, and a copy of anything else does not.
+    // A copy of a result counts as a result from now on; other copies do not.
     if (!instruction.destination[0].is_register()) return;
     const std::uint16_t to = instruction.destination[0].row();
     const bool of_result = has(products, &Group::written, instruction.source[0]);
@@ -132,7 +132,8 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
     return;
   }
   std::span<const Operand> read = sources;
-  if (instruction.category == Category::warpgroup_product)  // accumulates what the last one wrote
+  // The product accumulates the result of the last one.
+  if (instruction.category == Category::warpgroup_product)
     read = read.subspan(registers_of_d(unpack_warpgroup_form(instruction.target)));
   const bool reads =
       std::ranges::any_of(read, [&](Operand row) { return has(products, &Group::written, row); });

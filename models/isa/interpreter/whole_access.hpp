@@ -1,5 +1,5 @@
-/// Aligned accesses of up to 16 bytes that are one access of the host: a block on another core sees
-/// all of one or nothing of it, whatever the width of its elements.  32 bytes are two of them.
+/// Aligned accesses of up to 16 bytes as one access of this computer: a block on another core sees
+/// all or nothing of it, whatever the width of its elements.  32 bytes are two accesses.
 /// Source: Intel, "Software Developer's Manual", volume 3, section 9.1.1 (aligned 16-byte moves of
 /// processors with AVX are atomic); AMD, "Programmer's Manual", volume 2, section 7.3.2.
 #pragma once
@@ -34,7 +34,7 @@ inline void copy_16_bytes(std::byte* to, const std::byte* from) {
 #if defined(__x86_64__)
   using Vector = __m128i;
   Vector value;
-  // A vector that the compiler knows of could become two words.
+  // In assembly, since the compiler may split a vector access into two words.
   asm volatile("movdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<const Vector*>(from)));
   asm volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "x"(value));
 #else
@@ -43,7 +43,7 @@ inline void copy_16_bytes(std::byte* to, const std::byte* from) {
 #endif
 }
 
-/// Copies bytes between places that are both aligned to their number, or to 16 of them.
+/// Copies bytes between places that are aligned to their number, or to 16 bytes.
 inline void copy_whole(std::byte* to, const std::byte* from, unsigned bytes) {
   switch (bytes) {
     case 1:

@@ -1,5 +1,5 @@
-/// Loads and stores of single register words, all within shared memory or one allocation, which is
-/// most of what kernels do.  Everything else goes lane by lane (memory_access.cpp).
+/// Loads and stores of single register words within shared memory or one allocation: the most
+/// frequent accesses of kernels.  All other accesses go lane by lane (memory_access.cpp).
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace lockstep::isa {
 
-/// Returns where a lane accesses memory; `base`: row of the address register, null if there is
+/// Returns the address of a lane's access; `base`: row of the address register, nullptr if there is
 /// none.
 inline std::uint64_t address_of(const Instruction& instruction, const std::uint32_t* base,
                                 unsigned lane) {

@@ -2,8 +2,8 @@
 ///
 /// Simplifying passes run until nothing changes (their patterns feed each other), then control flow
 /// is predicated, constants are fitted into operands, operations are scheduled, preemption points
-/// placed, if wanted, and registers allocated.  Source: architecture.md section 3; what each pass
-/// imitates is in its file.
+/// placed, if wanted, and registers allocated.  Source: architecture.md section 3; the file of each
+/// pass names what it imitates.
 #include "models/isa/lowering/lowering.hpp"
 
 #include "models/isa/lowering/allocation/allocate.hpp"
@@ -58,7 +58,7 @@ void unroll_and_merge(ir::Function& function, const LoweringOptions& options) {
 
 namespace {
 
-/// Erases fences that order nothing here; who checks the program as it was read looks at them.
+/// Erases fences that order nothing here; checks of the program as read still use them.
 void take_away_fences_of_proxies(ir::Function& function) {
   for (ir::Block& block : function.blocks)
     std::erase_if(block.operations, [](const ir::Operation& operation) {
@@ -79,7 +79,7 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
   if (options.predicate_branches && lowering::predicate_branches(function)) {
     simplify(function, options);
-    // Loops whose branches are gone have one block now.
+    // Loops without inner branches have one block now.
     if (options.unroll_loops) unroll_and_merge(function, options);
   }
   lowering::legalize_operands(function);

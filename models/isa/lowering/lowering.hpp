@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// Options of the lowering.  Each pass can be switched off; the others compute the same memory.
+/// Options of the lowering.  Each pass can be switched off; memory contents stay the same.
 struct LoweringOptions {
   bool propagate_copies = true;
   bool fold_constants = true;
@@ -23,11 +23,13 @@ struct LoweringOptions {
   bool eliminate_dead = true;
   bool hoist_invariants = true;
   bool predicate_branches = true;
-  bool unroll_loops = false;  ///< by four, innermost counted loops; as the machine's compiler does
+  /// Innermost counted loops are unrolled by four, as the machine's compiler does.
+  bool unroll_loops = false;
   bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
   bool schedule = true;
-  bool rows_may_grow = true;  ///< with unroll_loops: loads go ahead in code that has many rows live
-  bool preemption_points = false;  ///< warps that are saved stop at points that the code names
+  /// With unroll_loops: code with many live rows still moves loads ahead.
+  bool rows_may_grow = true;
+  bool preemption_points = false;  ///< saved warps stop at points that the code names
   /// Arithmetic of the machine's matrix units; nothing: it has none.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   bool bulk_copies = true;                ///< the machine has an engine for them
@@ -35,12 +37,12 @@ struct LoweringOptions {
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 
-  /// Returns options with the optional passes off: what is left is register allocation, without
-  /// which encode cannot do.
+  /// Returns options without the optional passes: only register allocation is left, which encode
+  /// needs.
   static LoweringOptions none();
 };
 
-/// Rewrites `function` in place into machine-like operations; does not look at the maxima.
+/// Rewrites `function` in place into machine-like operations, regardless of the maxima.
 void rewrite(ir::Function& function, const LoweringOptions& options = {});
 /// Rewrites `function` in place as rewrite() does, and allocates its registers.
 /// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte

@@ -1,14 +1,14 @@
-/// Preemption points: where a warp that is to be saved stops, because few registers are live there.
+/// Preemption points: places with few live registers, where a warp stops to be saved.
 ///
-/// Each innermost loop gets one: its barrier with the fewest live registers, or else, in front of
-/// such an operation, one that does nothing but to issue (`pp`).  So does every stretch of
-/// `interval` operations outside of those loops, and a rest that is shorter if it has a barrier.  A
-/// function with nothing of that has none: its threads end soon.
+/// Each innermost loop gets one: its barrier with the fewest live registers, or else an operation
+/// that only issues (`pp`), in front of the operation with the fewest.  So does every stretch of
+/// `interval` operations outside of these loops, and a shorter rest if it has a barrier.  Other
+/// functions get none: their threads end soon.
 /// Source: 002, section IV.A; preemption.md, section 4.
 ///
-/// Simplified: a point stands in a block that every iteration of its loop executes, which the paper
-/// does not ask for. The point's instruction does not carry the live registers, since the simulator
-/// knows them wherever a warp stands.
+/// Simplified: a point is in a block that every iteration of its loop executes, which the paper
+/// does not require. The point's instruction does not carry the live registers, since the simulator
+/// knows them at every instruction.
 #include "models/isa/lowering/preemption_points.hpp"
 
 #include <algorithm>
@@ -28,10 +28,10 @@ namespace {
 struct Candidate {
   Place place;
   std::size_t live_rows = 0;
-  bool barrier = false;  ///< that operation is a barrier
+  bool barrier = false;  ///< the operation is a barrier
 
   /// Returns whether the place is better. A barrier is better than any other place: a warp that
-  /// stopped before it would keep others waiting.
+  /// stopped before a barrier would keep others waiting.
   bool better_than(const Candidate& other) const {
     return barrier != other.barrier ? barrier : live_rows < other.live_rows;
   }
@@ -57,7 +57,7 @@ std::vector<bool> printing_behind(const ir::Block& block, bool printing) {
   return result;
 }
 
-/// Returns, by block, whether a `printf` has begun at its beginning: its words are printed in a
+/// Returns for each block whether it begins inside of a `printf`, whose words are printed in a
 /// loop.
 std::vector<bool> printing_before(const ir::Function& function, const Flow& flow) {
   std::vector<bool> before(function.blocks.size());
@@ -75,8 +75,8 @@ std::vector<bool> printing_before(const ir::Function& function, const Flow& flow
   return before;
 }
 
-/// Returns the candidate places of a block, in order; none within a `printf`, which has to be
-/// whole.
+/// Returns the candidate places of a block, in order; none within a `printf`, which must not be
+/// interrupted.
 std::vector<Candidate> candidates_of(const ir::Function& function, const Liveness& liveness,
                                      LiveWalker& walker, std::uint32_t block, bool printing) {
   const std::vector<ir::Operation>& operations = function.blocks[block].operations;
@@ -160,7 +160,7 @@ class Placement {
     if (best) chosen_.push_back(*best);
   }
 
-  /// Inserts the points from the back, so that places in front stay what they are.
+  /// Inserts the points from the back, so that earlier places stay valid.
   void apply() {
     std::sort(chosen_.begin(), chosen_.end(), [](const Candidate& a, const Candidate& b) {
       return a.place.block != b.place.block ? a.place.block > b.place.block
@@ -182,9 +182,9 @@ class Placement {
 
   ir::Function& function_;
   const Flow flow_;
-  std::vector<bool> printing_;                      ///< by block, where it begins
-  std::vector<const Flow::Loop*> loops_;            ///< loops that do not print
-  std::vector<std::vector<Candidate>> candidates_;  ///< by block
+  std::vector<bool> printing_;            ///< the block is inside a printf where it begins
+  std::vector<const Flow::Loop*> loops_;  ///< loops that do not print
+  std::vector<std::vector<Candidate>> candidates_;  ///< candidates of each block
   std::vector<Candidate> chosen_;
 };
 

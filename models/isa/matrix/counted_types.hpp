@@ -11,7 +11,7 @@ inline constexpr std::size_t matrix_types = 8;
 inline constexpr const char* matrix_type_names[matrix_types] = {"f16", "bf16", "tf32", "f64",
                                                                 "fp8", "int8", "int4", "b1"};
 
-/// Returns the place where a product is counted whose A has such elements.
+/// Returns the place in the counts for a product whose A has such elements.
 constexpr std::size_t counted_type(MatrixElement element) {
   switch (element) {
     case MatrixElement::f16:

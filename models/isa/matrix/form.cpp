@@ -62,8 +62,8 @@ const Shape* shape_of(const MatrixForm& form) {
   return nullptr;
 }
 
-/// Accumulators that go with the elements.  f16 with f32: wmma has every mixture, m8n8k4 all but
-/// f32 to f16.
+/// Returns whether the accumulators' types go with the elements' types. f16 with f32: wmma has
+/// every mixture, m8n8k4 all but f32 to f16.
 bool accumulates(const MatrixForm& form) {
   const bool equal = form.c == form.d;
   switch (representative(form.a)) {
@@ -100,7 +100,7 @@ bool modifiers_fit(const MatrixForm& form) {
 
 MatrixRegisters registers_of(const MatrixForm& form) {
   MatrixRegisters count;
-  constexpr unsigned wide = 6, narrow = 5;  // bits of a register as a power of two
+  constexpr unsigned wide = 6, narrow = 5;  // bits of a register, as a power of two
   const unsigned width = form.a == f64 ? wide : narrow;
   const unsigned result_width = form.c == MatrixResult::f64 ? wide : narrow;
   const auto registers = [](unsigned elements, unsigned bits, unsigned of_register) {
@@ -110,10 +110,11 @@ MatrixRegisters registers_of(const MatrixForm& form) {
   count.b = registers(form.k * form.n, bits_of(form.b), width);
   count.c = registers(form.m * form.n, bits_of(form.c), result_width);
   count.d = registers(form.m * form.n, bits_of(form.d), result_width);
-  if (is_quad_pairs(form)) {  // each quad pair has matrices of its own
+  if (is_quad_pairs(form)) {  // each quad pair has its own matrices
     count = {2, 2, 4 * count.c, 4 * count.d};
   } else if (form.wmma && form.a == f16) {
-    count.a = count.b = 8;  // whatever the shape, as on Volta: some elements twice or more
+    // Eight registers for every shape, as on Volta: some elements are held twice or more.
+    count.a = count.b = 8;
   }
   return count;
 }
@@ -167,7 +168,8 @@ std::uint32_t pack(const MatrixForm& form) {
   packed.put(static_cast<unsigned>(form.c), 2);
   packed.put(static_cast<unsigned>(form.d), 2);
   packed.put(static_cast<unsigned>(form.arithmetic), 3);
-  // What the rest qualifies: f64 has roundings, bits operations, f16 layouts, integers saturation.
+  // Packs the qualifier of the form: f64 has roundings, bits have operations, f16 has layouts,
+  // integers have saturation.
   packed.put(form.a == f64  ? static_cast<unsigned>(form.rounding)
              : form.a == b1 ? static_cast<unsigned>(form.operation)
                             : 2U * form.a_column + form.b_row,

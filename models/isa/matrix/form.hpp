@@ -1,4 +1,4 @@
-/// Matrix instructions by form: shape, types, modifiers, and whose arithmetic computes them.
+/// Matrix instructions by form: shape, types, modifiers, and the arithmetic of a generation.
 ///
 /// Source: PTX ISA 9.0, "Warp Level Matrix Multiply-Accumulate Instructions".  D = A B + C, where A
 /// has m x k elements, B k x n, C and D m x n.
@@ -16,7 +16,7 @@ namespace lockstep::isa {
 enum class MatrixElement : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, f64, s8, u8, s4, u4, b1 };
 /// Type of an element of C or D.
 enum class MatrixResult : std::uint8_t { f16, f32, f64, s32 };
-/// The tensor cores of a generation, each with sums of its own (see plan.hpp).
+/// Tensor cores of a generation, each with its own way of summing (see plan.hpp).
 enum class MatrixArithmetic : std::uint8_t { volta, turing, ampere, ada, hopper, blackwell };
 enum class MatrixOperation : std::uint8_t { multiply, xor_popc, and_popc };
 
@@ -27,8 +27,8 @@ struct MatrixForm {
   MatrixResult c = MatrixResult::f32, d = MatrixResult::f32;
   MatrixOperation operation = MatrixOperation::multiply;
   MatrixArithmetic arithmetic = MatrixArithmetic::ampere;
-  Rounding rounding = Rounding::rn;      ///< of f64: rn, rz, rm, rp
-  bool wmma = false;                     ///< fragments of wmma
+  Rounding rounding = Rounding::rn;      ///< rounding of f64: rn, rz, rm, rp
+  bool wmma = false;                     ///< fragments belong to wmma
   bool a_column = false, b_row = false;  ///< m8n8k4 of f16: A column-major, B row-major
   bool saturate = false;                 ///< .satfinite
 
@@ -67,12 +67,13 @@ std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capabil
 /// Returns an example for advice: "A100 (ampere)".
 const char* example_of(MatrixArithmetic arithmetic);
 
-/// Returns whether the form is m8n8k4 of f16: four products at once, by the quad pairs of a warp.
+/// Returns whether the form is m8n8k4 of f16: four products at once, one for each quad pair of a
+/// warp.
 constexpr bool is_quad_pairs(const MatrixForm& form) {
   return !form.wmma && form.a == MatrixElement::f16 && form.m == 8;
 }
 
-/// Numbers of registers that a lane holds of each matrix; those of f64 have 64 bits.
+/// Numbers of registers of each matrix in a lane; those of f64 have 64 bits.
 struct MatrixRegisters {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };
@@ -80,10 +81,10 @@ MatrixRegisters registers_of(const MatrixForm& form);
 
 /// Returns whether PTX has the shape with these types.
 bool exists(const MatrixForm& form);
-/// Returns the first generation whose tensor cores (or whose compiler, by other instructions) have
-/// the form. Precondition: exists(form).
+/// Returns the first generation whose tensor cores (or whose compiler, with other instructions)
+/// have the form. Precondition: exists(form).
 MatrixArithmetic first_with(const MatrixForm& form);
-/// Returns whether the form exists and its arithmetic has it.
+/// Returns whether the form exists and its generation has it.
 bool is_supported(const MatrixForm& form);
 
 /// Returns a form as a word: of ir::Operation::immediate and Instruction::target.

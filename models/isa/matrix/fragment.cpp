@@ -59,8 +59,7 @@ unsigned registers_of(const MatrixForm& form, MatrixOperand operand) {
   return operand == a ? count.a : operand == b ? count.b : operand == c ? count.c : count.d;
 }
 
-/// Returns the place in the step that holds the register; registers that no step holds repeat the
-/// first ones.
+/// Returns the place of the register in its step; registers in no step repeat the first ones.
 MatrixPlace wmma_place(const MatrixForm& form, MatrixOperand operand, unsigned lane, unsigned reg,
                        unsigned part) {
   const MatrixSteps steps = steps_of(form);
@@ -71,7 +70,7 @@ MatrixPlace wmma_place(const MatrixForm& form, MatrixOperand operand, unsigned l
   const unsigned distinct = split ? 2 * width : width;
   const unsigned index = reg % distinct, block = index / width;
   MatrixPlace place = mma_place(steps.mma, inner, lane, index % width, part);
-  // The second step is beside the first in the direction in which the shape is cut.
+  // The second step is beside the first, in the direction in which the shape is divided.
   const bool rows_cut = form.m == 32 || turned;
   (rows_cut ? place.row : place.column) += block * (rows_cut ? 16 : 8);
   return turned ? transposed(place) : place;

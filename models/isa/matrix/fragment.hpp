@@ -63,8 +63,7 @@ LOCKSTEP_FRAGMENT quad_pair_column(unsigned member, unsigned reg) {
 }
 
 // ldmatrix, stmatrix: 8 x 8 elements of 16 bits, as C of f16.
-/// Returns the lane that holds the address of the row of which a lane's register `matrix` is a
-/// part.
+/// Returns the lane with the address of the row that contains a lane's register `matrix`.
 LOCKSTEP_FRAGMENT address_lane(unsigned lane, unsigned matrix) {
   return 8 * matrix + lane / 4;
 }
@@ -77,10 +76,10 @@ LOCKSTEP_FRAGMENT row_byte(unsigned lane) {
 
 /// A step of wmma.mma: an mma over some of the registers.
 struct MatrixStep {
-  unsigned a = 0, b = 0, c = 0, d = 0;  ///< first register of each
+  unsigned a = 0, b = 0, c = 0, d = 0;  ///< first register of each matrix
 };
-/// wmma.mma as two products m16n8 (or one m8n8), `mma` being their form.  `transposed`: B gives the
-/// rows and A the columns.
+/// Steps of a wmma.mma: two products m16n8, or one m8n8, of the form `mma`.  `transposed`: B gives
+/// the rows and A the columns.
 struct MatrixSteps {
   MatrixForm mma;
   bool transposed = false;

@@ -9,15 +9,15 @@
 
 namespace lockstep::isa {
 
-inline constexpr unsigned most_matrices = 4;  ///< of one instruction
+inline constexpr unsigned most_matrices = 4;  ///< matrices of one instruction, at most
 inline constexpr unsigned matrix_rows = 8, matrix_row_bytes = 16, words_of_matrix_row = 4;
 using MatrixRows = std::array<std::uint32_t, matrix_rows * words_of_matrix_row>;
 
 constexpr bool moves_matrices(const Instruction& instruction) {
   return instruction.opcode == Opcode::ldmatrix || instruction.opcode == Opcode::stmatrix;
 }
-/// Returns whether the instruction needs all lanes. PTX leaves it undefined where lanes are
-/// missing; here that is reported.
+/// Returns whether the instruction needs all lanes. PTX leaves missing lanes undefined; here they
+/// are reported.
 constexpr bool needs_whole_warp(const Instruction& instruction) {
   return instruction.opcode == Opcode::mma || instruction.opcode == Opcode::movmatrix ||
          instruction.opcode == Opcode::wgmma || moves_matrices(instruction);

@@ -7,12 +7,12 @@
 namespace lockstep::isa {
 namespace {
 
-constexpr std::uint64_t field = 0x3fff;  ///< of 14 bits, in units of 16 bytes
+constexpr std::uint64_t field = 0x3fff;  ///< mask of a 14-bit field in units of 16 bytes
 
 /// Modes of the descriptor in the order of enum Swizzle.
 constexpr unsigned modes[] = {0, 3, 2, 1};
 
-/// Returns the end of the furthest piece of so many rows.
+/// Returns the end of the furthest piece of the first `rows` rows.
 std::uint32_t end_of(const SharedOperand& operand, unsigned rows, bool by_columns) {
   std::uint32_t last = 0;
   if (by_columns) {

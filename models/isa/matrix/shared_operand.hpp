@@ -1,8 +1,9 @@
-/// Operands of wgmma in shared memory: the descriptor, and where it says that elements lie.
+/// Operands of wgmma in shared memory: the descriptor, and the places of elements that it
+/// describes.
 ///
-/// An operand is rows of A or columns of B, here both called rows, each of 32 bytes along k.  Its
-/// unit is a piece of 16 bytes.  By rows (K-major), a piece is half a row.  By columns (MN-major,
-/// of 16-bit elements), a piece is one k of eight rows.
+/// An operand consists of rows of A or columns of B, here both called rows, each with 32 bytes
+/// along k.  Its unit is a piece of 16 bytes.  By rows (K-major), a piece is half a row.  By
+/// columns (MN-major, of 16-bit elements), a piece is one k of eight rows.
 /// Source: PTX ISA 9.0, "Matrix Descriptor Format"; modern-isa.md, section 3.4.
 #pragma once
 
@@ -22,7 +23,7 @@ struct SharedOperand {
   std::uint32_t leading = 0;  ///< leading dimension byte offset
   std::uint32_t stride = 0;   ///< stride dimension byte offset
   Swizzle swizzle = Swizzle::none;
-  std::uint8_t base_offset = 0;  ///< of the pattern, in 128 bytes
+  std::uint8_t base_offset = 0;  ///< base offset of the pattern, in units of 128 bytes
 
   /// Returns the address of half `half` (0, 1) of a row.
   [[gnu::always_inline]] std::uint32_t piece_of_row(unsigned row, unsigned half) const {
@@ -42,11 +43,12 @@ struct SharedOperand {
 };
 
 SharedOperand shared_operand_of(std::uint64_t descriptor);
-/// Inverse of shared_operand_of, of offsets that are multiples of 16.
+/// Returns the descriptor of an operand: the inverse of shared_operand_of, for offsets that are
+/// multiples of 16.
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
 /// Returns the mistake in a product's operands in shared memory, if there is one. `a`: nothing
-/// where A stands in registers. `shared_bytes`: of the block.
+/// where A is in registers. `shared_bytes`: shared memory of the block.
 InstructionMistake shared_operand_mistake(const WarpgroupForm& form, std::optional<std::uint64_t> a,
                                           std::uint64_t b, std::uint64_t shared_bytes);
 

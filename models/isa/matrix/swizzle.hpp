@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// The span in bytes within which pieces change places; `none`: they do not.
+/// Span in bytes within which pieces are permuted; `none`: they are not.
 enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128, count };
 
 constexpr std::uint32_t span_of(Swizzle swizzle) {

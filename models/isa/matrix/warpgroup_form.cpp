@@ -13,7 +13,8 @@ bool has_16_bits(MatrixElement element) {
   return element == f16 || element == bf16;
 }
 
-/// Integers and bits have no n of 40, 56, 72 and so on.
+/// Returns whether the form's number of columns exists: integers and bits have no n of 40, 56, 72
+/// and so on.
 bool columns_exist(const WarpgroupForm& form) {
   if (form.n == 0 || form.n % 8 != 0 || form.n > most_columns_of_group) return false;
   return !is_integer(form.a) || form.n <= 24 || form.n % 16 == 0;

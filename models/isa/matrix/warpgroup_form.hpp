@@ -21,7 +21,8 @@ struct WarpgroupForm {
   MatrixElement a = MatrixElement::f16, b = MatrixElement::f16;
   MatrixResult d = MatrixResult::f32;
   bool a_in_registers = false;
-  bool a_by_columns = false, b_by_rows = false;  ///< in shared memory, see shared_operand.hpp
+  /// Orders of A and B in shared memory, see shared_operand.hpp.
+  bool a_by_columns = false, b_by_rows = false;
   bool a_negated = false, b_negated = false;
   bool saturate = false;  ///< .satfinite
 
@@ -37,10 +38,10 @@ constexpr unsigned registers_of_d(const WarpgroupForm& form) {
 
 /// Returns whether PTX has the shape with these types and modifiers.
 bool exists(const WarpgroupForm& form);
-/// Returns the product m16n8 that eight columns of one warp's rows are.
+/// Returns the m16n8 product for eight columns of one warp's rows.
 MatrixForm step_of(const WarpgroupForm& form);
-/// Returns the plan by which the tensor cores of Hopper sum its products: one group over all of k;
-/// fp8 keeps 13 bits below the largest exponent and in an f32 result.
+/// Returns the plan by which Hopper's tensor cores sum the products: one group over all of k; fp8
+/// keeps 13 bits below the largest exponent and in an f32 result.
 MatrixPlan plan_of(const WarpgroupForm& form);
 
 /// Returns a form as a word: of ir::Operation::immediate and Instruction::target.

@@ -16,7 +16,7 @@ namespace {
 
 enum Kind : std::size_t { function, global, constant, kinds };
 
-/// A function, variable or constant that a module calls by a name.
+/// A function, variable or constant with a name in a module.
 struct Named {
   Kind kind;
   std::size_t module;
@@ -116,8 +116,8 @@ class Linker {
                : definition->second;
   }
 
-  /// Returns whether the name is kept and stands for no other one: a definition that counts, or a
-  /// function that nobody defines.
+  /// Returns whether the name is kept and stands for no other one: an effective definition, or a
+  /// function without a definition.
   bool is_kept(const Named& named) const {
     if (named.linkage == Linkage::own) return true;
     const Named* definition = found(named);
@@ -150,7 +150,7 @@ class Linker {
     return numbers[named.index];
   }
 
-  /// Moves it into the result; offsets and names in it follow.
+  /// Moves the named object into the result, with its offsets and names adjusted.
   void keep(const Named& named) {
     SourceModule& module = modules_[named.module];
     const auto add = [&](auto& to, auto&& what) {
@@ -173,8 +173,8 @@ class Linker {
     kept_of_[named.module].push_back(&named);
   }
 
-  /// A module's constants stand in one piece; its shared variables follow those of the modules
-  /// before, apart from the first, which is the system's.
+  /// Moves data.  A module's constants stay contiguous; its shared variables follow those of
+  /// earlier modules, apart from the first, which belongs to the system.
   void move_data(std::size_t m) {
     const SourceModule& module = modules_[m];
     std::uint64_t alignment = 1;
@@ -247,12 +247,13 @@ class Linker {
 
   std::vector<SourceModule> modules_;
   std::vector<Named> all_;
-  std::map<std::string, const Named*> definitions_;  ///< definitions that count, by name
+  std::map<std::string, const Named*> definitions_;  ///< effective definition of each name
   std::vector<const Named*> kept_;
-  std::vector<std::vector<const Named*>> kept_of_;                     ///< by module
-  std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;  ///< by module and index
-  std::vector<std::uint64_t> constant_base_;                           ///< by module
-  std::vector<std::uint32_t> shared_base_;                             ///< by module
+  std::vector<std::vector<const Named*>> kept_of_;  ///< definitions that each module keeps
+  /// New numbers, by module and index.
+  std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;
+  std::vector<std::uint64_t> constant_base_;  ///< start of each module's constants
+  std::vector<std::uint32_t> shared_base_;    ///< start of each module's shared memory
   std::shared_ptr<const std::vector<ir::Variable>> shared_;  ///< shared variables of the result
   SourceModule result_;
 };

@@ -1,9 +1,9 @@
 /// Several modules become one, as a device linker makes one of separately compiled files.
 ///
-/// A name that a module declares .extern is the .visible, .weak or .common definition of any
-/// module; names without such a word belong to their module alone.  Of several definitions a
-/// visible one counts, else the first weak one, of common variables the largest; two visible ones
-/// are a mistake.  Source: PTX ISA 8.x, sections 5.1 and 11.5 "Linking Directives".
+/// A name declared .extern refers to the .visible, .weak or .common definition of any module; names
+/// without such a directive belong to their module alone.  Among several definitions a visible one
+/// counts, otherwise the first weak one; of common variables the largest; two visible ones are a
+/// mistake.  Source: PTX ISA 8.x, sections 5.1 and 11.5 "Linking Directives".
 ///
 /// Simplified: shared variables belong to their module, except those of unknown size, which all
 /// begin behind the others.

@@ -17,12 +17,12 @@ namespace lockstep::isa {
 namespace {
 
 constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
-/// The operands that one instruction may read and write at once must fit below.
+/// Least numbers that the operands of any one instruction fit into.
 constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
 constexpr std::uint32_t registers_of_an_sm = 65536;
 
-/// Calls `work` with 0 to count - 1, in parallel; of several exceptions the first one's counts,
-/// whichever thread was faster.
+/// Calls `work` with 0 to count - 1, in parallel; of several exceptions it rethrows that of the
+/// lowest number.
 void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::exception_ptr> failures(count);
   tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
@@ -74,7 +74,7 @@ void ModuleLoader::load_all(Module& module) {
 }
 
 void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) {
-  std::vector<std::uint32_t> wanted;  // indices in module.kernels
+  std::vector<std::uint32_t> wanted;  // indices of wanted kernels in module.kernels
   for (const std::uint32_t k : std::set<std::uint32_t>(kernels.begin(), kernels.end()))
     if (!is_loaded(module.kernels[k])) wanted.push_back(k);
   std::vector<std::uint32_t> functions;
@@ -90,9 +90,9 @@ void ModuleLoader::limit_registers(Module& module, std::uint32_t kernel, std::ui
   module.kernels[kernel].lowered = lowered_program(function, reached(function));
 }
 
-/// Registers a thread may have: .maxnreg, and what lets blocks of .maxntid or .reqntid threads fit,
-/// .minnctapersm of them.  Source: the registers that ptxas 13 gives kernels that want more; whole
-/// groups of four warps share the register file, in steps of eight registers a thread.
+/// Returns the most registers of a thread: .maxnreg, and the number with which .minnctapersm blocks
+/// of .maxntid or .reqntid threads fit.  Source: registers that ptxas 13 gives kernels that want
+/// more; whole groups of four warps share the register file, in steps of eight registers a thread.
 std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
                                            const LoweringOptions& options) const {
   const SourceFunction& k = source_.functions[kernel];
@@ -127,13 +127,14 @@ std::uint32_t most_given(const ir::Function& code) {
 
 }  // namespace
 
-/// Warps that take registers of others (setmaxnreg) may have more than at launch.
+/// Returns the limit of rows; warps that take registers of others (setmaxnreg) may have more than
+/// at launch.
 std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOptions& options) const {
   const std::uint32_t given = most_given(source_.functions[kernel].code);
   return std::min(std::max(register_limit(kernel, options), given), options.maximum_registers);
 }
 
-/// Registers at launch.  Where warps give each other registers, ptxas makes use of all that the
+/// Returns the registers at launch.  If warps pass registers to each other, ptxas uses all that the
 /// kernel's directives allow.
 std::uint32_t ModuleLoader::registers_at_launch(std::uint32_t kernel, const Forms& forms) const {
   const std::uint32_t limit = register_limit(kernel, options_);
@@ -185,9 +186,9 @@ void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint3
 bool ModuleLoader::has_frugal_order() const {
   return options_.rows_may_grow && options_.unroll_loops;
 }
-/// Loads that go far ahead keep more values in registers than the frugal order does, and so does
-/// what is computed in front of loops: such forms are taken if the frugal order is asked for, or if
-/// all before them spill and more.
+/// Allocates rows for rewritten functions.  Forms whose loads move far ahead, or that compute
+/// values in front of loops, keep more values in registers than the frugal order; they are used
+/// unless the frugal order is requested, or unless all of them spill more.
 void ModuleLoader::allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
                                       std::uint32_t predicates, bool frugal) const {
   if (!frugal) allocate(form, rewritten_.at(function), registers, predicates);
@@ -225,8 +226,8 @@ std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel, const For
                      : std::max(own, std::min(own + called, register_limit(kernel, options_)));
 }
 
-/// The kernel as it was read, what --check compares with.  Registers have rows of their own, so
-/// that nothing depends on what the lowering finds out about them, unless there are too many.
+/// Returns the program as read, with which --check compares.  Registers have rows of their own, so
+/// that nothing depends on results of the lowering, unless there are too many.
 Program ModuleLoader::reference_program(std::uint32_t kernel,
                                         const std::vector<std::uint32_t>& functions) const {
   constexpr std::uint32_t registers = 1024;
@@ -256,8 +257,8 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
       find_live_rows(*program);
       return *std::move(program);
     }
-    // Pairs and single rows do not share, nor do functions.  Fewer registers leave room for that:
-    // by as many as rows are too many, but not by more than a quarter at once.
+    // Pairs and single rows do not share rows, and neither do functions.  Fewer registers leave
+    // room for that: fewer by the excess of rows, but by at most a quarter at once.
     if (!rows && !frugal && has_frugal_order()) continue;
     if (!rows) {
       const std::uint32_t limit = row_limit(kernel, options);

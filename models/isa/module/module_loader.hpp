@@ -1,9 +1,9 @@
-/// A module that was read, and that makes the programs of its kernels when they are asked for.
+/// A module that was read, which makes the programs of its kernels on demand.
 ///
-/// Every kernel has two programs: as it was read, what --check interprets, and lowered, what an SM
-/// runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of them in
-/// parallel; kernels then get their registers and are encoded, in parallel too.  What a kernel's
-/// programs are does not depend on which others are wanted.
+/// Every kernel has two programs: one as read, which --check interprets, and a lowered one, which
+/// an SM runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of
+/// them in parallel; kernels then get their registers and are encoded, in parallel too.  The
+/// programs of a kernel do not depend on the other wanted kernels.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class ModuleLoader {
   /// first operation in the text that a reached function has and that is not supported.
   void load(Module& module, std::span<const std::uint32_t> kernels);
   void load_all(Module& module);
-  /// Makes the lowered program of a loaded kernel again, with at most so many registers a thread.
-  /// Further values go to local memory.
+  /// Makes the lowered program of a loaded kernel again, with at most `registers` registers a
+  /// thread. Further values go to local memory.
   void limit_registers(Module& module, std::uint32_t kernel, std::uint32_t registers);
 
  private:
@@ -44,7 +44,7 @@ class ModuleLoader {
     ir::Function function;
     Allocation allocation;
   };
-  using Forms = std::map<std::uint32_t, Form>;  ///< by function index
+  using Forms = std::map<std::uint32_t, Form>;  ///< forms by function index
 
   std::uint32_t register_limit(std::uint32_t kernel, const LoweringOptions& options) const;
   std::uint32_t row_limit(std::uint32_t kernel, const LoweringOptions& options) const;
@@ -68,10 +68,12 @@ class ModuleLoader {
 
   SourceModule source_;
   const LoweringOptions options_;
-  std::vector<std::uint32_t> kernels_;  ///< function indices, by index in Module::kernels
-  std::vector<LinkInput> own_rows_;     ///< the functions as read, by function index
-  std::map<std::uint32_t, ir::Function> rewritten_;  ///< by function index; rows come later
-  std::map<std::uint32_t, std::uint32_t> limits_;    ///< by function index: limit_registers
+  std::vector<std::uint32_t> kernels_;  ///< function index of each kernel in Module::kernels
+  std::vector<LinkInput> own_rows_;     ///< functions as read, by function index
+  /// Rewritten functions by their index, without rows.
+  std::map<std::uint32_t, ir::Function> rewritten_;
+  /// Limits set by limit_registers, by function index.
+  std::map<std::uint32_t, std::uint32_t> limits_;
 };
 
 }  // namespace lockstep::isa

@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// Operation::mode of a bra to a loop that is not unrolled: `.pragma "nounroll"` stands there.
+/// Operation::mode of a bra to a loop that is not unrolled because of `.pragma "nounroll"`.
 inline constexpr std::uint16_t branch_keeps_rolled = 1;
 
 }  // namespace lockstep::isa

@@ -39,8 +39,8 @@ Place of_comparison(Type type) {
   return place;
 }
 
-/// Forms that came with Ampere are one F2FP each (ptxas 13.0), which is no special function:
-/// pairs of halves from f32, and all of 8-bit floats.
+/// Returns whether the form is one F2FP (ptxas 13.0), which is no special function: such forms came
+/// with Ampere, for pairs of halves from f32 and all 8-bit floats.
 bool packs(const ir::Operation& operation) {
   return operation.opcode == Opcode::cvt_fp8 || operation.type == Type::f16x2 ||
          operation.type == Type::bf16x2;
@@ -53,7 +53,8 @@ Place of_conversion(const ir::Operation& operation) {
   return wide ? Place{Unit::fp64, LatencyClass::fp64} : Place{Unit::special, LatencyClass::convert};
 }
 
-/// The class of a form is the one of its shape; a wmma is steps of an mma, except on Volta.
+/// Returns the class of a form, which is that of its shape; a wmma has steps of an mma, except on
+/// Volta.
 LatencyClass class_of(const MatrixForm& form) {
   using enum MatrixElement;
   using C = LatencyClass;

@@ -5,7 +5,7 @@
 
 namespace lockstep::isa {
 
-/// Class of an operation: how the SM handles it, and where it executes.
+/// Class of an operation: its handling in the SM and its execution unit.
 struct ExecutionClass {
   Category category = Category::arithmetic;
   Unit unit = Unit::integer;

@@ -1,12 +1,13 @@
 /// Source: one kernel per operation, compiled with ptxas 13.0 for sm_75 (the oldest machine it
-/// knows; its pipelines are those of sm_70) and decoded: the order, which result each instruction
-/// reads, and the path that normal operands take.  How many there are is what ptxas 11.8 makes for
-/// sm_70 (issue_slots.cpp); where that is more, the rest is assumed
-/// to stand beside the chain.  Integer divisions: ptxas 11.8, sm_70, operands in registers; by a
-/// constant its sign and zero need no look, and its reciprocal waits for nothing.  Minima, bit
-/// fields and products: ptxas 11.8, sm_70, chains of 16.
+/// knows, with the pipelines of sm_70) and decoded: the order, the result that each instruction
+/// reads, and the path of normal operands.  The number of instructions is that of ptxas 11.8 for
+/// sm_70 (issue_slots.cpp); where it is larger, the rest is assumed to be beside the chain.
+/// Integer divisions: ptxas 11.8, sm_70, operands in registers; a constant divisor needs no test
+/// for sign and zero, and its reciprocal waits for nothing.  Minima, bit fields and products: ptxas
+/// 11.8, sm_70, chains of 16.
 ///
-/// Simplified: operands for which ptxas calls a slow path (denormals, infinities) cost no more.
+/// Simplified: operands that take a slow path in the code of ptxas (denormals, infinities) cost no
+/// more.
 #include "models/isa/opcodes/expansions.hpp"
 
 #include <array>
@@ -18,7 +19,7 @@ namespace {
 
 struct Row {
   Opcode opcode;
-  Type type;       ///< none: any
+  Type type;       ///< none: any type
   unsigned slots;  ///< tells forms of an operation apart (.approx, .ftz, .hi)
   Expansion expansion;
   bool by_constant = false;
@@ -39,7 +40,7 @@ constexpr auto rows = std::to_array<Row>({
     {O::div, T::u32, 19, {"hipapa", "cmacihaa"}, true},
     {O::rem, T::s32, 26, {"ahipapaa", "cmacihaa"}, true},
     {O::rem, T::u32, 17, {"hipapa", "cmaciha"}, true},
-    // The same in 64 bits, called as a function; products of 32 bits are all 'i'.
+    // 64-bit division, called as a function; products of 32 bits are all 'i'.
     {O::div, T::s64, 88, {"pacmaciiiiiiaiiiiiiaiaiiaiappappaaiaaabb",
         "aaaaaaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiiiiiiipppp"}},
     {O::div, T::u64, 72, {"cmaciiiiiiaiiiiiiaiaiiaiappappaaabb",
@@ -83,7 +84,7 @@ constexpr auto rows = std::to_array<Row>({
     {O::bfe, T::none, 5, {"aaa", "aa"}},
     {O::bfi, T::none, 2, {"aa", ""}},
     {O::bfi, T::none, 6, {"aaaa", "aa"}},
-    // A carry; halves that do not wait for each other.
+    // 64-bit addition with a carry, then operations on halves that do not wait for each other.
     {O::add, T::u64, 2, {"aa", ""}},
     {O::add, T::s64, 2, {"aa", ""}},
     {O::sub, T::u64, 2, {"aa", ""}},
@@ -94,7 +95,7 @@ constexpr auto rows = std::to_array<Row>({
     {O::mov, T::none, 2, {"a", "a"}},
     {O::selp, T::none, 2, {"a", "a"}},
 });
-// Upper halves of products, and whole ones, have no opcode of their own.
+// Upper halves of products, and whole products, have no opcode of their own.
 constexpr Expansion upper_product{"h", ""}, upper_product_and_sum{"ha", ""}, whole_product{"w", ""};
 // Products of 64 bits from those of 32.
 constexpr Expansion wide_product_by_constant{"wa", "i"}, wide_product{"wia", "i"};
@@ -106,7 +107,7 @@ constexpr Expansion widened_half{"x", ""};
 constexpr std::array others{upper_product, upper_product_and_sum, wide_product_by_constant,
                             wide_product,  whole_product,         widened_half};
 
-/// Returns the index of the operation in `others`; their number: it is none of them.
+/// Returns the index of the operation in `others`; their number if it is none of them.
 std::uint32_t other(const ir::Operation& o, unsigned slots) {
   if (o.opcode == Opcode::cvt && o.type == Type::f32 && o.source_type == Type::f16) return 5;
   if (o.opcode == Opcode::mad_wide_add) return 4;

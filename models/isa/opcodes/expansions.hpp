@@ -1,4 +1,4 @@
-/// The machine operations that ptxas makes of one operation, for machines that time each of them.
+/// Machine operations that ptxas makes of one operation, for machines that time each of them.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@ namespace lockstep::isa {
 ///   n  bits counted, found or reversed               c  conversion
 ///   b  branch, convergence barrier                   q  look at a division's operands (FCHK)
 struct Expansion {
-  std::string_view chain;   ///< each waits for the one before it
-  std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer
+  std::string_view chain;  ///< operations of which each waits for the one before
+  /// Operations besides the chain: they occupy units, and nothing waits longer for them.
+  std::string_view beside;
 
   std::size_t size() const { return chain.size() + beside.size(); }
-  /// Returns whether normal operands take a path of their own, whose end the warp's next
-  /// instruction waits for.
+  /// Returns whether normal operands take a path of their own; the warp's next instruction waits
+  /// for the end of it.
   bool branches() const { return chain.ends_with('b'); }
 };
 
-/// Returns the number of the operation's expansion, which Instruction::target holds of arithmetic;
-/// 0: not known, its parts are all of its own class.
+/// Returns the number of the operation's expansion, which arithmetic instructions keep in
+/// Instruction::target; 0: unknown, all its parts have its own class.
 std::uint32_t expansion_number(const ir::Operation& operation);
 const Expansion& expansion(std::uint32_t number);
 std::uint32_t expansion_count();

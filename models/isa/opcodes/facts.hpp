@@ -10,42 +10,42 @@ namespace lockstep::isa {
 
 /// Origin of operations with an opcode.
 enum class Origin : std::uint8_t {
-  ptx,       ///< the reader, of the PTX instruction of that name
-  reader,    ///< the reader, of instructions with other names
-  lowering,  ///< passes, the allocator and the encoder
+  ptx,       ///< made by the reader from the PTX instruction of that name
+  reader,    ///< made by the reader from instructions with other names
+  lowering,  ///< made by passes, the allocator or the encoder
 };
 
-/// Unit and latency class; execution_class says what they are for an operation's types.
+/// Unit and latency class; execution_class gives their meaning for an operation's types.
 enum class Pipe : std::uint8_t {
   none,
-  by_type,           ///< of integers, f32, f64 or halves
-  integer,           ///< for any type
-  multiply,          ///< integers: the multiplier; others by type
+  by_type,           ///< unit of the type: integers, f32, f64 or halves
+  integer,           ///< integer unit, whatever the type
+  multiply,          ///< integers: the multiplier; other types: unit of the type
   special,           ///< special function unit
   special_function,  ///< special function unit, but not for f64
-  comparison,        ///< by type, but the result is a predicate
+  comparison,        ///< unit of the type; the result is a predicate
   move,
   conversion,
   memory,
   shuffle,
   vote,
   control,
-  tensor,  ///< class by the form
+  tensor,  ///< class that the matrix form decides
 };
 
 /// Bits of OpcodeFacts::traits.
 enum Trait : std::uint16_t {
   no_traits = 0,
-  depends_on_lanes = 1 << 0,   ///< looks at other lanes, at the clock or at which lanes are there
+  depends_on_lanes = 1 << 0,   ///< reads other lanes, the clock, or which lanes are there
   returns_old_value = 1 << 1,  ///< atomics: returns the old value of memory
-  on_own_stack = 1 << 2,       ///< memory: an address in the thread's frame and no operand for it
+  on_own_stack = 1 << 2,       ///< memory: address in the thread's frame, without an operand
   reads_carry = 1 << 3,        ///< the condition code is its last source
-  has_two_types = 1 << 4,      ///< a second type may stand behind the first, else both are one
+  has_two_types = 1 << 4,      ///< a second type may follow the first; otherwise both are one
   commutes = 1 << 5,           ///< the first two sources may be exchanged
   commutes_if_integer = 1 << 6,
-  is_slow = 1 << 7,               ///< not to be executed where it might not be needed
-  has_immediate_field = 1 << 8,   ///< immediates do not take the place of the one constant
-  takes_every_constant = 1 << 9,  ///< a machine instruction for each kind of source
+  is_slow = 1 << 7,               ///< too slow to be executed where it might not be needed
+  has_immediate_field = 1 << 8,   ///< an immediate does not take the place of the one constant
+  takes_every_constant = 1 << 9,  ///< a machine instruction exists for each kind of source
 };
 
 /// A number by type: integers and bits of 16, up to 32 and 64 bits, floats up to 32 and of 64 bits.
@@ -56,20 +56,22 @@ struct ByType {
 /// Facts about an opcode whatever its operands are.
 struct OpcodeFacts {
   Opcode opcode = Opcode::nop;
-  std::string_view name;  ///< in PTX, and printed
+  std::string_view name;  ///< name in PTX and in messages
   Pipe pipe = Pipe::none;
   /// Types of the operands, a letter each, the destination first ('-': none); the last stands for
   /// all that follow.  t: the operation's type; w: twice as wide for .wide; d: twice as wide;
   /// s: the second type; b: 32 bits; a: 64 bits, an address; p: predicate.  A capital letter: the
   /// machine's instruction takes a constant there.
   std::string_view operands = "-";
-  Category category = Category::arithmetic;  ///< a call's also depends on the callee
+  /// Category; that of a call also depends on the callee.
+  Category category = Category::arithmetic;
   Origin origin = Origin::ptx;
   std::uint16_t traits = no_traits;
-  ByType slots{1, 1, 2, 1, 1};  ///< issue slots
+  ByType slots{1, 1, 2, 1, 1};  ///< issue slots of each type
   /// Issue slots where modifiers or operands count; null: `slots`.
   unsigned (*slots_of)(const ir::Operation&) = nullptr;
-  /// Registers beside operands and result that ptxas's code for it needs; null: none.
+  /// Function that returns the registers that ptxas's code needs besides operands and result;
+  /// nullptr: none.
   unsigned (*scratch_of)(const ir::Operation&) = nullptr;
   std::uint8_t wait = 5;  ///< cycles until the result, as the list scheduler assumes
 };

@@ -1,11 +1,11 @@
-/// Issue slots per operation: what ptxas expands an operation into.
+/// Issue slots per operation: the number of instructions into which ptxas expands it.
 ///
 /// Source: kernels of one operation each, compiled with ptxas 11.8 for sm_70 and disassembled; for
 /// operations with a slow path (division, square root, reciprocal) the instructions of the path
 /// that normal numbers take (docs/validation/lowering.md).
 ///
-/// Simplified: an operation costs the same whatever its operands are; a division by a constant is
-/// not known to be cheaper.
+/// Simplified: the cost of an operation does not depend on its operands, even for a division by a
+/// constant.
 #include "models/isa/opcodes/issue_slots.hpp"
 
 #include "models/isa/matrix/fragment.hpp"
@@ -37,7 +37,7 @@ bool is_immediate(const ir::Operation& o, std::size_t source) {
   return o.sources[source].kind == ir::Operand::Kind::immediate;
 }
 
-// An immediate whose upper half is zero.
+// Returns whether an immediate's upper half is zero.
 bool has_short_immediate(const ir::Operation& o) {
   for (const ir::Operand& source : o.sources)
     if (source.kind == ir::Operand::Kind::immediate && source.value >= 0 &&
@@ -105,7 +105,7 @@ unsigned extract_bits(const ir::Operation& o) {
   return is_wide(o) ? 9 : is_immediate(o, 1) ? 2 : 5;
 }
 
-// Of 64 bits, one word into the other's place: two moves.
+// Returns whether the operation inserts one word of 64 bits in place of another: two moves.
 bool inserts_word(const ir::Operation& o) {
   return is_wide(o) && is_immediate(o, 2) && is_immediate(o, 3) && o.sources[2].value == 32 &&
          o.sources[3].value == 32;
@@ -175,9 +175,9 @@ unsigned video(const ir::Operation& o) {
   return 1;
 }
 
-/// wmma of two blocks is two steps, of tf32 two for each (ptxas for sm_80); on Volta it is one
-/// instruction of the machine's.  m8n8k4 of f16 is what ptxas writes with other instructions since
-/// Ampere.
+/// Returns the steps of a matrix operation.  wmma of two blocks is two steps, of tf32 two for each
+/// block (ptxas for sm_80); on Volta it is one machine instruction.  Since Ampere ptxas makes
+/// m8n8k4 of f16 from other instructions.
 unsigned matrix(const ir::Operation& o) {
   const MatrixForm form = unpack_form(o.immediate);
   if (is_quad_pairs(form)) return plan_of(form).kind == MatrixPlan::Kind::scalar ? 128 : 1;

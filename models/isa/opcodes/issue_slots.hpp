@@ -8,11 +8,11 @@ namespace lockstep::isa {
 
 unsigned issue_slots(const ir::Operation& operation);
 
-/// For the rows of the opcode table in which modifiers or operands count.
+/// Rows of the opcode table for which modifiers or operands matter.
 namespace slots {
 unsigned multiply(const ir::Operation& operation);
 unsigned multiply_add(const ir::Operation& operation);
-unsigned divide(const ir::Operation& operation);  ///< and remainder
+unsigned divide(const ir::Operation& operation);  ///< slots of a division or remainder
 unsigned conjunction(const ir::Operation& operation);
 unsigned shift(const ir::Operation& operation);
 unsigned extract_bits(const ir::Operation& operation);
@@ -21,7 +21,7 @@ unsigned video(const ir::Operation& operation);
 unsigned reciprocal(const ir::Operation& operation);
 unsigned square_root(const ir::Operation& operation);
 unsigned reciprocal_root(const ir::Operation& operation);
-unsigned logarithm(const ir::Operation& operation);  ///< and power of two
+unsigned logarithm(const ir::Operation& operation);  ///< slots of a logarithm or power of two
 unsigned move(const ir::Operation& operation);
 unsigned convert(const ir::Operation& operation);
 unsigned fence(const ir::Operation& operation);

@@ -1,4 +1,5 @@
-/// Scratch registers per operation: what the code that ptxas expands it into works with.
+/// Scratch registers per operation: the registers that ptxas's code for the operation uses in
+/// addition to its operands and result.
 ///
 /// Source: kernels that hold 0 to 10 values in registers across one operation, compiled with ptxas
 /// 11.8 for sm_70: registers beyond those of the same kernel with an addition

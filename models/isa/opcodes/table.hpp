@@ -1,11 +1,11 @@
-/// The one table of what is known about opcodes: a row each, in the order of enum Opcode.
+/// The one table of facts about opcodes: a row for each, in the order of enum Opcode.
 ///
 /// Add an instruction:
-/// 1. its enumerator in opcode.hpp and its row here (OpcodeFacts says what the columns mean);
+/// 1. its enumerator in opcode.hpp and its row here (OpcodeFacts documents the columns);
 /// 2. a reader function and a line with its PTX name in reader/families/instruction_table.cpp - the
 ///    name alone, with &ArithmeticReader::alu, if types and operands follow the row's letters;
 /// 3. its semantics, a function of 32 lanes, in the family of semantics/ that it belongs to.
-/// Lowering, encoder, disassembler and interpreter ask this table and need no change.  The tests
+/// Lowering, encoder, disassembler and interpreter use this table and need no change.  The tests
 /// tests/unit/isa/opcodes/ say what is missing.
 ///
 /// Source: PTX ISA 8.x; the sources of units and latency classes stand in execution_class.cpp,

@@ -11,7 +11,7 @@ void FunctionTranslator::translate() {
   code_.declare_parameters();
   find_labels();
   code_.open_scope(scope_labels_[source_.body.size()]);
-  Statement header;  // placed where the function stands
+  Statement header;  // heading placed where the function stands
   header.at = source_.at;
   const PtxInstruction place(code_.file(), header);
   readers_.stack.remember(place);
@@ -21,7 +21,7 @@ void FunctionTranslator::translate() {
 }
 
 void FunctionTranslator::find_labels() {
-  // A scope's labels are known before its first statement; they are kept by where it opens.
+  // A scope's labels are known before its first statement; they are kept by its opening statement.
   std::vector<std::size_t> open{source_.body.size()};
   std::uint32_t labels = 0;
   for (std::size_t i = 0; i < source_.body.size(); ++i) {

@@ -22,7 +22,8 @@ class FunctionTranslator {
   const syntax::Function& source_;
   Translation code_;
   Readers readers_;
-  std::unordered_map<std::size_t, NameTable> scope_labels_;  ///< by opening statement
+  /// Labels of each scope, by its opening statement.
+  std::unordered_map<std::size_t, NameTable> scope_labels_;
 };
 
 }  // namespace lockstep::isa

@@ -31,7 +31,7 @@ void declare_variable(ModuleSymbols& symbols, const syntax::Declaration& d) {
   }
 }
 
-/// A prototype and the definition that follows it are one function.
+/// Declares a function; a prototype and the following definition are one function.
 void declare_function(ModuleSymbols& symbols, const syntax::Function& f) {
   auto& functions = symbols.module->functions;
   const auto [found, is_new] = symbols.names.try_emplace(f.name);

@@ -1,4 +1,4 @@
-/// PTX text into functions over virtual registers and module variables.
+/// Translation of PTX text into functions over virtual registers and module variables.
 ///
 /// Source: PTX ISA 8.x and 9.0.  The text is parsed by syntax/grammar.cpp; FunctionTranslator goes
 /// through a function's statements, and the readers of families/ make operations of them.
@@ -15,8 +15,8 @@
 namespace lockstep::isa {
 
 /// Reads a module.  Throws UserError "file:line:column: ..." where the text does not follow the
-/// grammar, and for mistakes in variables.  Mistakes in a function's body, and unsupported code
-/// there, are kept with the function.
+/// grammar, and for mistakes in variables.  Mistakes and unsupported code in a function's body are
+/// kept with the function.
 SourceModule read_ptx(const std::string& text, const std::string& file);
 /// Reads the file; throws UserError when it cannot be opened.
 SourceModule read_ptx_file(const std::string& path);

@@ -1,5 +1,5 @@
-/// Any conversion of one lane, decided at run time: what the common ones in convert.cc do not
-/// cover (narrow and wide registers, saturation, directed rounding, halves to integers).
+/// Conversions of one lane, decided at run time, for the cases that convert.cc leaves out (narrow
+/// and wide registers, saturation, directed rounding, halves to integers).
 #pragma once
 
 #include "models/isa/semantics/half.hpp"
@@ -17,7 +17,7 @@ LOCKSTEP_INLINE ConversionTypes conversion_types(const Instruction& instruction)
           static_cast<Type>(packed >> 16)};
 }
 
-/// Sign or zero extension of the low bits.
+/// Returns the sign or zero extension of the low bits.
 inline u64 extended(u64 bits, Type type) {
   const unsigned unused = 64 - 8 * bytes_of(type);
   return is_signed(type) ? static_cast<u64>(static_cast<s64>(bits << unused) >> unused)
@@ -40,8 +40,8 @@ LOCKSTEP_INLINE double to_integral(double value, Rounding mode) {
   }
 }
 
-/// Values outside of the range become its ends; NaN becomes zero, or, where a 64-bit type is
-/// involved, the top bit alone (PTX ISA, "cvt").
+/// Returns the integer: values outside of the range become its ends; NaN becomes zero or, with a
+/// 64-bit type, the top bit alone (PTX ISA, "cvt").
 inline u64 integer_of(double integral, Type to, bool wide_source) {
   const unsigned width = 8 * bytes_of(to);
   const u64 top = u64{1} << (width - 1);
@@ -144,7 +144,7 @@ inline u64 convert_lane(u64 lane, ConversionTypes types, const Instruction& inst
   }
   if (is_float(types.to))
     return flush && types.to == Type::f32 ? flushed(static_cast<u32>(converted)) : converted;
-  // Into a wider register by the sign of the type; in a lane always zero-extended.
+  // Extends to a wider register by the sign of the type; within a lane always with zeros.
   return extended(extended(converted, types.to), as_unsigned(as_bits(types.to_register)));
 }
 

@@ -1,5 +1,5 @@
 /// Elementary functions in double by short polynomials in a fixed order: the same bits on every
-/// machine, and errors far below what f32 shows (relative 2^-30 or better where finite).
+/// computer, with errors far below the precision of f32 (relative 2^-30 or better where finite).
 ///
 /// Only additions, multiplications and divisions, none of them fused.
 #pragma once
@@ -13,7 +13,8 @@ namespace {
 /// of the integer.
 constexpr double to_integer = 0x1.8p52;
 
-/// 2^x for |x| <= 1000: 2^n by the exponent, the rest (at most a half) by the series of e^y.
+/// Returns 2^x for |x| <= 1000: 2^n by the exponent, and the rest (at most a half) by the series of
+/// e^y.
 LOCKSTEP_INLINE double power_of_two(double x) {
   const double shifted = x + to_integer, y = (x - (shifted - to_integer)) * 0x1.62e42fefa39efp-1;
   double sum = 1.0 / 362880;
@@ -35,11 +36,13 @@ LOCKSTEP_INLINE double exponential(double x) {
   return x != x ? x : value;
 }
 
-/// log2 of a normal double or zero: exponent, and the series of artanh for a mantissa around one.
+/// Returns log2 of a normal double or zero: the exponent, and the series of artanh for a mantissa
+/// around one.
 LOCKSTEP_INLINE double logarithm(double x) {
   const u64 bits = bits_of(x);
   const u64 mantissa = bits & ((u64{1} << 52) - 1);
-  const u64 above = mantissa > 0x6a09e667f3bcd ? 1 : 0;  // beyond the root of two: halve it
+  // A mantissa above the square root of two is halved.
+  const u64 above = mantissa > 0x6a09e667f3bcd ? 1 : 0;
   const double m = double_of(mantissa | (u64{1023} - above) << 52);
   const double exponent = double_of(u64{0x433} << 52 | (bits >> 52 & 0x7ff)) - 0x1p52;
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
@@ -57,8 +60,9 @@ LOCKSTEP_INLINE double logarithm(double x) {
   return x > 0 && x < infinity ? value : special;
 }
 
-/// sin (quarter = 0) or cos (quarter = 1): reduced by multiples of pi/2 in three parts, of which
-/// the first two have 22 bits, so that their products with the multiple are exact.
+/// Returns sin (quarter = 0) or cos (quarter = 1): the argument is reduced by multiples of pi/2 in
+/// three parts, of which the first two have 22 bits, so that their products with the multiple are
+/// exact.
 LOCKSTEP_INLINE double sine(double x, u64 quarter) {
   const double in_range = x < 0x1p31 && x > -0x1p31 ? x : 0.0;
   const double shifted = in_range * 0x1.45f306dc9c883p-1 + to_integer, k = shifted - to_integer;
@@ -82,7 +86,7 @@ LOCKSTEP_INLINE double sine(double x, u64 quarter) {
   return x - x != 0 ? double_of(canonical_nan64) : turned;  // infinity and NaN
 }
 
-/// tanh: by e^2x, near zero by its series.
+/// Returns tanh: by e^2x, and near zero by its series.
 LOCKSTEP_INLINE double hyperbolic_tangent(double x) {
   const double magnitude = x < 0 ? -x : x;
   const double within = magnitude < 40.0 ? magnitude : 40.0;

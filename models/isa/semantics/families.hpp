@@ -1,5 +1,5 @@
-/// The families of semantics, once per level: each answers which function executes an operation, or
-/// nullptr when it has none.
+/// The families of semantics, once per level: each returns the function that executes an operation,
+/// or nullptr.
 #pragma once
 
 #include "models/isa/semantics/key.hpp"

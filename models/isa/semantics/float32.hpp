@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// Subnormals become zero of the same sign.
+/// Replaces a subnormal by zero of the same sign.
 LOCKSTEP_INLINE u32 flushed(u32 bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }
@@ -14,7 +14,7 @@ template <bool flush>
 LOCKSTEP_INLINE float argument(u32 bits) {
   return float_of(flush ? flushed(bits) : bits);
 }
-/// .sat clamps to [0, 1] and turns NaN into +0.
+/// Clamps to [0, 1] and turns NaN into +0, as .sat does.
 LOCKSTEP_INLINE float clamped(float value) {
   const float low = value > 0.0F ? value : 0.0F;
   return low < 1.0F ? low : 1.0F;

@@ -1,5 +1,5 @@
-/// The operations that f32 and f64 have in common: one choice, over a structure of what each format
-/// does.
+/// Operations common to f32 and f64: one selection, over a structure with the operations of each
+/// format.
 #pragma once
 
 #include "models/isa/semantics/lanes.hpp"
@@ -23,8 +23,8 @@ Execute select_fma(const SemanticKey& key) {
   }
 }
 
-/// `Format` has the operations Add ... Sqrt, `rounded` that binds one in the key's rounding mode,
-/// and minimum, maximum, abs, neg, copysign.
+/// Selects an operation.  `Format` has the operations Add ... Sqrt, `rounded`, which binds one in
+/// the key's rounding mode, and minimum, maximum, abs, neg, copysign.
 template <class Format>
 Execute select_float(const SemanticKey& key) {
   switch (key.opcode) {

@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr u32 canonical_nan16 = 0x7fff;  // of both formats
+constexpr u32 canonical_nan16 = 0x7fff;  // NaN of both formats
 
 struct F16 {
   static constexpr unsigned exponent_bits = 5, mantissa_bits = 10;
@@ -24,7 +24,7 @@ LOCKSTEP_INLINE float widen(u32 bits) {
     return float_of(bits << 16);
   } else {
     const u32 sign = (bits & 0x8000) << 16, magnitude = (bits & 0x7fff) << 13;
-    // Multiplying by 2^112 moves the bias, of subnormals too; infinity and NaN need the rest.
+    // Multiplying by 2^112 moves the bias, of subnormals too; infinity and NaN need further steps.
     const float scaled = float_of(magnitude) * 0x1p112F;
     const u32 special = (bits & 0x7c00) == 0x7c00 ? 0x7f800000U : 0U;
     return float_of(bits_of(scaled) | sign | special);

@@ -1,6 +1,6 @@
-/// Key by which the families of semantics choose a function, and the way in which modifiers travel
-/// in Instruction::detail.  Plain data: the families are compiled once per x86-64 level and must
-/// not share inline functions of the standard library with the rest of the program.
+/// Key by which the families of semantics choose a function, and the encoding of modifiers in
+/// Instruction::detail.  Plain data: the families are compiled once per x86-64 level and must not
+/// share inline functions of the standard library with the rest of the program.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SemanticKey {
   Type type = Type::none, source_type = Type::none;
   Type destination_register = Type::none;  ///< declared types where given, see cvt
   Type source_register = Type::none;
-  std::uint8_t sources = 0, predicate_sources = 0;  ///< how many rows and predicates it reads
+  std::uint8_t sources = 0, predicate_sources = 0;  ///< numbers of rows and predicates read
   std::uint8_t destinations = 0, predicate_destinations = 0;
   bool special_source = false;
   Space space = Space::none;
@@ -39,7 +39,7 @@ inline constexpr unsigned flush = 1U << 4;
 inline constexpr unsigned saturate = 1U << 5;
 inline constexpr unsigned relu = 1U << 6;
 inline constexpr unsigned nan = 1U << 7;
-inline constexpr unsigned wrap = 1U << 8;  ///< also bfind.shiftamt
+inline constexpr unsigned wrap = 1U << 8;  ///< shf.wrap, bfind.shiftamt
 inline constexpr unsigned combination_shift = 9;
 inline constexpr unsigned combination_mask = 3;
 inline constexpr unsigned mode_shift = 11;  ///< Operation::mode, five bits

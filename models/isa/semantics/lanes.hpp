@@ -1,10 +1,10 @@
-/// Thirty-two lanes side by side: what every family of semantics is written with.
+/// Thirty-two lanes side by side: the tools of every family of semantics.
 ///
 /// A function computes all lanes and blends them under the active mask; with all lanes active the
 /// blend is left out.  Loops have a constant count and no branches, so that the compiler turns them
 /// into vector instructions of the level (LOCKSTEP_LEVEL: v2, v3 or v4) the file is compiled for.
-/// Everything stands in a namespace of that level and has internal linkage: a function compiled
-/// for a newer machine must never be linked into the code of an older one.
+/// Everything is in a namespace of that level and has internal linkage: a function compiled for a
+/// newer processor must never be linked into code for an older one.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ static_assert(compiled_for == LOCKSTEP_LEVEL, "compiled for another level than i
 }  // namespace lockstep::isa::levels
 
 #define LOCKSTEP_INLINE __attribute__((always_inline)) inline
-/// Lanes are independent: a destination row either coincides with a source row or does not overlap.
+/// Lanes are independent: a destination row is either equal to a source row or does not overlap it.
 #define LOCKSTEP_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; ++i)
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
@@ -57,7 +57,7 @@ struct LaneBits {
     for (unsigned i = 0; i < 32; ++i) bit[i] = L{1} << i;
   }
 };
-/// Lane masks as wide as the lanes they select, so that a test vectorises.
+/// Lane masks of the width of the selected lanes, so that a test vectorises.
 template <class L>
 alignas(64) constexpr LaneBits<L> lane_bits{};
 
@@ -93,7 +93,7 @@ template <> struct ValueOf<Type::f64> { using type = double; };
 template <Type T>
 using Value = typename ValueOf<T>::type;
 
-/// Integers of a width, without the sign.
+/// Returns the unsigned integer type of a width.
 constexpr Type as_unsigned(Type type) {
   switch (type) {
     case Type::b8:
@@ -112,7 +112,7 @@ constexpr Type as_unsigned(Type type) {
       return type;
   }
 }
-/// Any type of a width as plain bits.
+/// Returns the type of plain bits of the same width.
 constexpr Type as_bits(Type type) {
   switch (bytes_of(type)) {
     case 1:
@@ -189,8 +189,8 @@ LOCKSTEP_INLINE void store(L* to, const L* from, u32 active) {
     blend(to, from, active);
 }
 
-/// to[i] = lane(i).  Sources have the destination's width, so each lane is read before its place
-/// is written.
+/// Computes to[i] = lane(i).  Sources have the destination's width, so each lane is read before its
+/// place is written.
 template <class L, class F>
 LOCKSTEP_INLINE void for_lanes(L* to, u32 active, F lane) {
   if (active == all_lanes) {
@@ -222,7 +222,7 @@ LOCKSTEP_INLINE void for_active(L* to, u32 active, F lane) {
   }
 }
 
-/// A mask of the lanes for which `lane(i)` holds; L is the width of what it compares.
+/// Returns a mask of the lanes for which `lane(i)` is true; L: width of the compared values.
 template <class L, class F>
 LOCKSTEP_INLINE u32 lanes_where(F lane) {
   L mask = 0;

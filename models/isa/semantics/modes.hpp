@@ -29,14 +29,15 @@ inline constexpr unsigned comparison_shift = 4;          ///< Comparison of set,
 inline constexpr unsigned secondary_shift = 8;           ///< VideoSecondary, two bits
 inline constexpr unsigned part_shift[3] = {10, 13, 16};  ///< video: of d, a, b, three bits each
 inline constexpr unsigned mask_shift = 10;               ///< video2, video4: parts written
-inline constexpr unsigned scale_shift = 19;              ///< vmad: shift of the result, four bits
+/// Video instructions: shift of the result of vmad, four bits.
+inline constexpr unsigned scale_shift = 19;
 inline constexpr std::uint32_t result_signed = 1U << 24;
 inline constexpr std::uint32_t a_signed = 1U << 25;
 inline constexpr std::uint32_t b_signed = 1U << 26;
 inline constexpr std::uint32_t saturate = 1U << 27;
-inline constexpr std::uint32_t relu = 1U << 28;            ///< min, max: at least zero
-inline constexpr std::uint32_t wrap = 1U << 28;            ///< shl, shr: the amount modulo 32
-inline constexpr std::uint32_t plus_one = 1U << 29;        ///< vmad.po
+inline constexpr std::uint32_t relu = 1U << 28;      ///< min, max: at least zero
+inline constexpr std::uint32_t wrap = 1U << 28;      ///< shl, shr: the amount is taken modulo 32
+inline constexpr std::uint32_t plus_one = 1U << 29;  ///< vmad.po
 inline constexpr std::uint32_t negate_product = 1U << 30;  ///< vmad
 inline constexpr std::uint32_t negate_c = 1U << 31;        ///< vmad
 }  // namespace video_bits

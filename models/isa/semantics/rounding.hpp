@@ -17,7 +17,8 @@ constexpr u64 canonical_nan64 = 0x7ff8000000000000;
 /// A rounding mode as what is added before truncation.
 struct Direction {
   bool nearest = true, ties_away = false;
-  bool up_positive = false, up_negative = false;  ///< magnitudes of these grow
+  /// true: magnitudes of positive, or negative, numbers are rounded up.
+  bool up_positive = false, up_negative = false;
 };
 LOCKSTEP_INLINE Direction direction_of(Rounding mode) {
   Direction d;
@@ -39,7 +40,7 @@ LOCKSTEP_INLINE bool grows(Direction d, bool negative) {
 /// (exponent and mantissa all ones).
 ///
 /// Adding and subtracting 2^52 units of the last place rounds to nearest; the directed modes then
-/// step back or on by one.  No shifts by variables: so it vectorises.
+/// step back or on by one.  There are no shifts by variables, so the code vectorises.
 template <unsigned E, unsigned M>
 LOCKSTEP_INLINE u32 narrow(double value, Direction d) {
   constexpr s64 bias = (1 << (E - 1)) - 1, least = 1024 - bias, most = 1025 + bias;
@@ -78,7 +79,7 @@ LOCKSTEP_INLINE double to_odd(double value, double error) {
   const u64 moved = outwards ? bits + 1 : bits - 1;
   return double_of(inexact && (bits & 1) == 0 ? moved : bits);
 }
-/// a + b rounded to odd (error by Knuth's TwoSum).
+/// Returns a + b rounded to odd (error by Knuth's TwoSum).
 LOCKSTEP_INLINE double odd_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return to_odd(sum, (a - (sum - part)) + (b - part));
@@ -88,12 +89,12 @@ LOCKSTEP_INLINE double signed_zero(double sum, double a, double b, Direction d) 
   const u64 sign = (bits_of(a) | bits_of(b)) & u64{1} << 63;
   return sum == 0 && d.up_negative ? double_of(sign) : sum;
 }
-/// Veltkamp's splitting into two halves of 26 bits.
+/// Returns the upper of two halves of 26 bits (Veltkamp's splitting).
 LOCKSTEP_INLINE double upper_half(double a) {
   const double scaled = a * 134217729.0;
   return scaled - (scaled - a);
 }
-/// a / b and the square root of doubles that came from f32, rounded to odd.
+/// Returns a / b, or the square root, of doubles that came from f32, rounded to odd.
 LOCKSTEP_INLINE double odd_quotient(double a, double b) {
   const double quotient = a / b, high = upper_half(quotient), low = quotient - high;
   const double rest = (a - high * b) - low * b;
@@ -104,7 +105,7 @@ LOCKSTEP_INLINE double odd_root(double a) {
   return to_odd(root, ((a - high * high) - 2 * high * low) - low * low);
 }
 
-/// Fused multiply-add of f32: hardware where the level has it, otherwise through double.
+/// Fused multiply-add of f32: by hardware where the level has it, otherwise through double.
 LOCKSTEP_INLINE float fused(float a, float b, float c) {
 #ifdef __FMA__
   return __builtin_fmaf(a, b, c);
@@ -138,9 +139,9 @@ inline u128 shift_right_sticky(u128 value, int shift) {
 /// The last bit of the significand may be sticky if there are at least 56 bits.
 inline double pack(bool negative, int exponent, u128 significand, Direction d) {
   if (significand == 0) return double_of(u64{negative} << 63);
-  int shift = top_bit(significand) - 52;  // keep 53 bits, fewer when subnormal
+  int shift = top_bit(significand) - 52;  // shift that keeps 53 bits, fewer when subnormal
   if (exponent + shift < -1074) shift = -1074 - exponent;
-  if (shift < 3) {  // room for rounding bits
+  if (shift < 3) {  // makes room for rounding bits
     significand <<= 3 - shift;
     exponent -= 3 - shift;
     shift = 3;
@@ -164,7 +165,7 @@ inline double pack(bool negative, int exponent, u128 significand, Direction d) {
   return double_of(bits | u64{negative} << 63);
 }
 
-/// a * b + c, rounded once; finite arguments.
+/// Returns a * b + c, rounded once; finite arguments.
 inline double exact_fma(double a, double b, double c, Direction d) {
   const Unpacked x = unpack(a), y = unpack(b), z = unpack(c);
   const bool negative = x.negative != y.negative;
@@ -174,7 +175,8 @@ inline double exact_fma(double a, double b, double c, Direction d) {
   if (product == 0) return c;
   int exponent = x.exponent + y.exponent;
   if (term == 0) return pack(negative, exponent, product, d);
-  // Both with their top bit at 125, the smaller one then shifted down; what it loses is sticky.
+  // Both are shifted so that their top bit is at 125, then the smaller one is shifted down; its
+  // lost bits are sticky.
   const int lift = 125 - top_bit(product), lift_term = 125 - top_bit(term);
   product <<= lift;
   term <<= lift_term;
@@ -209,7 +211,7 @@ inline double exact_root(double a, Direction d) {
   if (((x.exponent - lift) & 1) != 0) ++lift;
   u128 rest = u128{x.significand} << lift;
   u128 root = 0;
-  for (u128 bit = u128{1} << 124; bit != 0; bit >>= 2) {  // digit by digit
+  for (u128 bit = u128{1} << 124; bit != 0; bit >>= 2) {  // goes digit by digit
     const bool fits = rest >= root + bit;
     if (fits) rest -= root + bit;
     root = (root >> 1) + (fits ? bit : 0);
@@ -226,7 +228,8 @@ LOCKSTEP_INLINE double fused(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 #else
   if (!finite(a) || !finite(b)) return a * b + c;
-  if (!finite(c)) return c;  // the product may overflow on its own
+  // An infinite or NaN c decides the result; the product may overflow alone.
+  if (!finite(c)) return c;
   return exact_fma(a, b, c, Direction{});
 #endif
 }

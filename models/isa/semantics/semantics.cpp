@@ -40,8 +40,8 @@ Execute first_of(const Family (&families)[count], const SemanticKey& key) {
   return nullptr;
 }
 
-/// Returns the declared type of a register where the operand states it; otherwise what PTX needs at
-/// least: there are no 8-bit registers.
+/// Returns the declared type of a register where the operand states it; otherwise the smallest type
+/// that PTX needs: there are no 8-bit registers.
 Type register_type(const ir::Operand& operand, Type type) {
   const bool stated = operand.type != Type::none && operand.type != Type::pred;
   if (stated && bytes_of(operand.type) > bytes_of(type)) return operand.type;
@@ -54,7 +54,8 @@ SemanticKey key_of(const ir::Operation& operation) {
   key.opcode = operation.opcode;
   key.type = operation.type;
   key.source_type = operation.source_type == Type::none ? operation.type : operation.source_type;
-  const auto is_predicate = [](const ir::Operand& operand) {  // also "_" and constants there
+  // "_" and constants count as predicates in such a place.
+  const auto is_predicate = [](const ir::Operand& operand) {
     return operand.kind == Kind::predicate || operand.type == Type::pred;
   };
   for (const ir::Operand& operand : operation.sources) {
@@ -109,8 +110,8 @@ std::uint16_t detail_of(const ir::Operation& operation) {
   return static_cast<std::uint16_t>(detail);
 }
 
-/// Returns what `set` writes for true: one in a floating-point type, all ones in an integer one; of
-/// pairs, for one half.
+/// Returns the value that `set` writes for true: one in a floating-point type, all ones in an
+/// integer one; for pairs, that of one half.
 std::uint32_t true_value(const SemanticKey& key) {
   const bool pair = key.source_type == Type::f16x2 || key.source_type == Type::bf16x2;
   switch (key.type) {
@@ -151,7 +152,8 @@ Execute select(const SemanticKey& key, [[maybe_unused]] CpuLevel level) {
 }
 
 #ifndef LOCKSTEP_ONE_LEVEL
-/// F16C, LZCNT and MOVBE, of which clang's __builtin_cpu_supports does not know.
+/// Returns whether the processor has F16C, LZCNT and MOVBE, which clang's __builtin_cpu_supports
+/// does not know.
 bool has_small_extensions_of_v3() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned basic = bit_F16C | bit_MOVBE;

@@ -70,18 +70,18 @@ namespace lockstep::isa {
 /// Instruction set levels of x86-64 for which the semantics are compiled.
 enum class CpuLevel : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };
 
-/// Returns the level in use: this computer's, or the lower one that LOCKSTEP_CPU_LEVEL=2|3|4 names.
+/// Returns the level in use: that of this computer, or the lower one in LOCKSTEP_CPU_LEVEL=2|3|4.
 CpuLevel cpu_level();
 /// Returns the highest level that this computer can run.
 CpuLevel best_cpu_level();
 
-/// Returns the function for an operation; nullptr: there is no such combination of opcode, types
-/// and modifiers (the caller reports it as unsupported).
+/// Returns the function for an operation; nullptr: the combination of opcode, types and modifiers
+/// does not exist (the caller reports it as unsupported).
 Execute select_semantics(const ir::Operation& operation);
 Execute select_semantics(const ir::Operation& operation, CpuLevel level);
 
 /// Writes `execute`, `detail` (modifiers) and `offset` (opcode-specific immediate).  Returns false
-/// if there is no such combination.
+/// if the combination does not exist.
 bool bind_semantics(const ir::Operation& operation, Instruction& instruction);
 bool bind_semantics(const ir::Operation& operation, Instruction& instruction, CpuLevel level);
 

@@ -5,12 +5,11 @@
 
 namespace lockstep::isa {
 
-/// Mode of tex_row: texels outside of a surface's slice are outside of all, or are brought to its
-/// edge.
+/// Mode of tex_row: texels outside of a surface's slice count as outside, or are moved to its edge.
 enum class SliceMode : std::uint16_t { texture, surface, clamped_surface };
 /// Bits of surf_address: places outside are brought to the edge; y counts rows of all slices.
 inline constexpr std::uint16_t surface_clamps = 1, surface_has_slices = 2;
-/// Detail of the trap of an access that lies outside, beside those of ir::TrapReason.
+/// Detail of the trap for an access outside of a surface, beside those of ir::TrapReason.
 inline constexpr std::uint16_t outside_surface_trap = 2;
 
 }  // namespace lockstep::isa

@@ -7,14 +7,15 @@
 
 namespace lockstep::isa {
 
-/// "lanes 0-3, 7", "lane 5"
+/// Returns lanes as text: "lanes 0-3, 7", "lane 5".
 std::string lane_list(std::uint32_t lanes);
 
-/// The instruction has gone on without them, or the mask does not name a lane that executes it.
+/// Returns the text for an instruction that went on without lanes, or whose mask does not name a
+/// lane that executes it.
 std::string gone_on_text(const WarpPaths::Absent& absent);
 /// Returns the text for lanes that the instruction waits for, for ever.
 std::string never_met_text(const WarpPaths::Absent& absent);
-/// The instruction needs all lanes of a warp, and only these execute it.
+/// Returns the text for an instruction that needs all lanes of a warp, while only these execute it.
 std::string whole_warp_text(Opcode opcode, std::uint32_t lanes);
 inline constexpr const char* whole_warp_advice =
     "let all 32 threads of a warp come to it: blocks of whole warps, no branch or guard that parts "

@@ -1,12 +1,12 @@
-/// A failed assert(): what __assertfail was called with, for people.
+/// A failed assert(): the arguments of __assertfail as text.
 ///
-/// The reader turns a call of __assertfail into a trap whose sources are the message, the file, the
-/// line and the function; who executes it ends the tenant, as with any trap.
+/// The reader turns a call of __assertfail into a trap with the message, the file, the line and the
+/// function as sources; a thread that executes it ends the tenant, as with any trap.
 /// Source: CUDA C++ Programming Guide, "Assertion"; PTX Interoperability guide, "System Calls".
 ///
-/// Simplified: texts must be such that ModuleText finds them. One message stands for all threads
-/// that fail together. No memory can be read back afterwards, as on hardware.
-/// Cost model: none, the tenant is at its end.
+/// Simplified: ModuleText must find the texts. One message stands for all threads that fail
+/// together. As on hardware, no memory can be read back afterwards. Cost model: none, because the
+/// tenant ends.
 #pragma once
 
 #include <string>

@@ -4,8 +4,8 @@
 
 namespace lockstep::isa {
 
-/// Returns the name by which people know a kernel: "add<float>(float*, int)" of a C++ name, other
-/// names as they are.
+/// Returns a kernel's readable name: "add<float>(float*, int)" for a C++ name, other names
+/// unchanged.
 std::string kernel_title(const std::string& name);
 
 }  // namespace lockstep::isa

@@ -1,12 +1,12 @@
-/// The text that a pointer of a kernel names.
+/// The text to which a pointer of a kernel points.
 ///
 /// Compilers keep string literals in .global or .const variables with an initial content.  A
 /// pointer into such a variable names the bytes from there to the next zero. Source: CUDA C++
 /// Programming Guide, "Formatted Output" and "Assertion" (C++ Language Extensions).
 ///
-/// Simplified: the text is the variable's initial content, not what a kernel may have stored there
-/// since; pointers to anything else (buffers, local or shared memory, variables without initial
-/// content) have no text.  So no thread waits for memory in order to print.
+/// Simplified: the text is the variable's initial content, without later stores of kernels; other
+/// pointers (to buffers, local or shared memory, variables without initial content) have no text.
+/// So no thread waits for memory in order to print.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lockstep::isa {
 
 class ModuleText {
  public:
-  /// `global_addresses`: of Module::globals.  Both outlive this.
+  /// `global_addresses`: addresses of Module::globals. Both outlive this.
   ModuleText(const Module& module, std::span<const std::uint64_t> global_addresses)
       : module_(module), global_addresses_(global_addresses) {}
 

@@ -44,7 +44,7 @@ std::string formatted(const std::string& conversion, Value value) {
   return text;
 }
 
-/// Bits of an integer as its modifier says: the low ones, extended by sign for %d and %i.
+/// Returns the low bits of an integer that its modifier selects, extended by sign for %d and %i.
 std::uint64_t narrowed(std::uint64_t bits, unsigned bytes, bool is_signed) {
   if (bytes >= 8) return bits;
   const unsigned shift = 64 - 8 * bytes;
@@ -126,7 +126,7 @@ std::string PrintFormat::text(std::span<const std::uint32_t> words,
       return std::clamp(value, -widest, widest);
     };
     std::string conversion = "%" + piece.flags;
-    // A negative width means "to the left": its sign is that flag.
+    // A negative width means "to the left": its minus sign is that flag.
     conversion += piece.width == "*" ? std::to_string(star()) : piece.width;
     if (piece.precision == ".*") {
       const int precision = star();

@@ -1,12 +1,12 @@
 /// Printing by the threads of a warp: the meaning of `print` instructions.
 ///
-/// Lanes gather their arguments word by word, each at its own pace; those that come to the end
+/// Lanes collect their arguments word by word, each at its own pace; lanes that reach the end
 /// together print together, in the order of lanes.
 /// Source: CUDA C++ Programming Guide, "Formatted Output" (return value: the number of arguments,
 /// -1 for a null format).
 ///
-/// Simplified: the format must be text that ModuleText finds. There is no buffer that could
-/// overflow, because the host prints each text when it arrives.
+/// Simplified: ModuleText must find the format. No buffer can overflow, because the host prints
+/// each text when it arrives.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class WarpPrint {
     std::string what;
   };
 
-  /// Executes a `print` for the active lanes of the context.  Returns what they print, which may be
-  /// nothing.  Throws NoFormat before anything has changed.
+  /// Executes a `print` for the active lanes of the context.  Returns the printed text, which may
+  /// be empty.  Throws NoFormat before anything has changed.
   std::string execute(const Instruction& instruction, const WarpContext& context,
                       const ModuleText& text);
   /// Returns whether no lane is between the beginning and the end of a printf.

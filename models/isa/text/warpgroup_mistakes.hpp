@@ -1,4 +1,4 @@
-/// Mistakes of products of warp groups, which the interpreter and the SM report alike.
+/// Mistakes in products of warp groups, reported alike by the interpreter and the SM.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace lockstep::isa {
 
-/// Returns the mistake in a product that a warp is about to execute, if there is one. `warps`: of
-/// the block; `row`: returns the lanes of an operand.
+/// Returns the mistake in a product that a warp is about to execute, if there is one. `warps`:
+/// number in the block; `row`: returns the lanes of an operand.
 template <class Row>
 InstructionMistake product_mistake(const Instruction& product, const OperandList& list,
                                    std::size_t warp, std::size_t warps, std::uint64_t shared_bytes,

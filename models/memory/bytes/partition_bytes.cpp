@@ -112,9 +112,9 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
   }
 }
 
-/// Checks that the request may use its frame. Local memory goes from tenant to tenant without being
-/// zeroed, since PTX leaves its content undefined. Places of contexts do so by lines, since each
-/// context reads only lines that it saved itself.
+/// Checks that the request may use its frame. Local memory passes between tenants without being
+/// zeroed, since PTX leaves its content undefined. So do places of contexts, line by line, since
+/// each context reads only lines that it saved itself.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
   if ((request.flags & (flag_local | flag_code)) != 0) return;
@@ -127,7 +127,7 @@ void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) 
     return;
   }
   const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
-  // The driver hands frames over when it fills them, or has the port of another GPU do so.
+  // The driver hands a frame over when it fills it, itself or through the port of another GPU.
   const bool is_filled = is_of_host(request.source) ||
                          (request.source == SourceKind::peer && (request.flags & flag_dma) != 0);
   if (is_filled && request.operation == MemoryOperation::store) frame->second = request.tenant;
@@ -143,8 +143,7 @@ void PartitionBytes::for_each_part(PhysicalAddress base, PhysicalAddress end,
   if (mapping_.group_bytes() != 0) return for_each_chunk(base, end, function);
   const std::uint64_t chunk = mapping_.chunk_bytes();
   const std::uint64_t stripe = chunk * mapping_.partitions();
-  // Without groups a mapping deals a whole stripe out evenly, and to the same
-  // offsets everywhere.
+  // Without groups a mapping spreads a whole stripe evenly, to the same offsets in all partitions.
   const std::uint64_t first = (base.value() + stripe - 1) / stripe, last = end.value() / stripe;
   if (first >= last) return for_each_chunk(base, end, function);
   for_each_chunk(base, PhysicalAddress{first * stripe}, function);

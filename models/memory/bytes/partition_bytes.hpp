@@ -1,8 +1,8 @@
-/// The bytes that a partition holds, and when requests touch them.
+/// The bytes of a partition, and the moments at which requests touch them.
 ///
 /// A request reads, writes or modifies bytes when it arrives, in inbox order; cycles decide only
-/// when its answer leaves.  A load is read no sooner than it must be: when its answer leaves, or
-/// when somebody is about to change its line.
+/// when its answer leaves.  The bytes of a load are copied as late as possible: when its answer
+/// leaves, or when another request is about to change its line.
 /// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10.
 #pragma once
 
@@ -37,14 +37,14 @@ class PartitionBytes {
   std::uint64_t zero(const ZeroRange& range);
   /// Returns the lines of a range that this partition holds, but for lines of zeros.
   std::deque<InspectedLine> inspect(const InspectedRange& range) const;
-  /// Drops the bytes of all frames, which are not needed any more.
+  /// Drops the bytes of all frames, which are no longer needed.
   void forget() { memory_.zero(PartitionOffset{0}, memory_.size()); }
-  /// A page moves to another frame of this partition.
+  /// Moves a page to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
   void take(std::uint32_t transaction, std::byte* out, std::size_t size);
 
-  /// Says which tenants' programs have changed a word since the last call.
+  /// Marks the tenants whose programs have changed a word since the last call.
   void take_changed(std::span<std::uint8_t> tenants);
 
   void warm_line(std::uint32_t line) const { memory_.warm_line(offset_of(line)); }
@@ -68,7 +68,7 @@ class PartitionBytes {
   }
   void modify(std::uint32_t transaction, const std::byte* payload);
   void store(std::uint32_t transaction, const std::byte* payload);
-  /// Loads that are not answered yet get the bytes that lines have now.
+  /// Gives unanswered loads the bytes that the lines have now.
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
   void read(std::uint32_t transaction, std::byte* out) const;
   void zero_offsets(PartitionOffset offset, std::uint64_t bytes);
@@ -83,11 +83,13 @@ class PartitionBytes {
   TransactionPool& transactions_;
   PartitionMemory memory_;
   PendingReads reads_;
-  std::vector<std::uint8_t> changed_;  ///< by tenant, since they were taken
-  /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
-  /// a checkpoint: first accesses name the tenants anew.
+  /// Flags of tenants whose bytes changed since they were taken.
+  std::vector<std::uint8_t> changed_;
+  /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Checkpoints
+  /// leave the tenants out: first accesses name them again.
   std::map<std::uint64_t, std::uint16_t> frame_owners_;
-  std::map<std::uint64_t, std::uint16_t> context_owners_;  ///< the same, of lines of contexts
+  /// Debug builds: the tenant of each context line.
+  std::map<std::uint64_t, std::uint16_t> context_owners_;
 };
 
 }  // namespace lockstep

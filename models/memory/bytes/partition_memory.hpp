@@ -15,8 +15,9 @@
 
 namespace lockstep {
 
-/// The bytes of one partition: one flat region that takes memory of this computer only where it was
-/// written. Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
+/// Bytes of one partition: one flat region, which takes memory of this computer only where it was
+/// written.
+/// Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);
@@ -29,19 +30,20 @@ class PartitionMemory {
 
   // `line` is where a 128-byte line begins.
 
-  /// Copies the sectors of a mask, lowest first, one behind the other.
+  /// Copies the sectors of a mask one behind the other, the lowest first.
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
   /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
   void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
   /// Returns whether that would change a byte.
   bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;
-  /// Executes each lane's operation in order; old values to `old_values`, 8 bytes each.
+  /// Executes each lane's operation in order and writes the old values to `old_values`, 8 bytes
+  /// each.
   void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);
   void zero(PartitionOffset offset, std::uint64_t bytes);
   /// Returns bytes for the caller to write to; within a frame.
   std::span<std::byte> at(PartitionOffset offset, std::uint64_t bytes);
-  /// Bytes that lie within a frame each.
+  /// Copies bytes; source and target lie within a frame each.
   void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
 
   /// Calls function(line, bytes) for the lines within [offset, offset + bytes)
@@ -75,7 +77,7 @@ class PartitionMemory {
   bool is_written(std::uint64_t piece) const { return (written_[piece / 64] >> (piece % 64)) & 1; }
 
   LazyRegion region_;
-  std::vector<std::uint64_t> written_;  ///< a bit per piece
+  std::vector<std::uint64_t> written_;  ///< one bit per piece
 };
 
 }  // namespace lockstep

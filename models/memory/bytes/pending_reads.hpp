@@ -1,7 +1,8 @@
-/// Loads that have arrived and are not answered yet, by line.
+/// Loads that have arrived and have no answer yet, by line.
 ///
-/// A load has the bytes of the moment when it arrives.  They are read only when the answer leaves,
-/// so that no copy waits meanwhile: whoever is about to change a line has them read first.
+/// A load returns the bytes of the moment when it arrives.  They are read only when the answer
+/// leaves, so that no copy is stored meanwhile: code that is about to change a line first has them
+/// read.
 /// Source: architecture.md, section 8, rule 1; hot-path.md ("Footprint beats arithmetic").
 #pragma once
 

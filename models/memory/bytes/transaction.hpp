@@ -12,25 +12,25 @@
 
 namespace lockstep {
 
-/// A request on its way through a partition: a line of this computer's caches.
+/// A request on its way through a partition, in one line of this computer's caches.
 struct alignas(64) Transaction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t has_read = none - 1;
 
   MemoryRequest request;
-  L2Cycle arrival;            ///< when it was at the port
-  std::uint32_t line = 0;     ///< number in the partition
-  std::uint32_t next = none;  ///< behind it in an MSHR
-  /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
+  L2Cycle arrival;            ///< cycle in which the request was at the port
+  std::uint32_t line = 0;     ///< number of the line in the partition
+  std::uint32_t next = none;  ///< transaction behind this one in an MSHR
+  /// Load: next one in PendingReads; has_read: the bytes are in the pool's data.
   std::uint32_t next_read = has_read;
   std::uint8_t missing = 0;       ///< sectors still to come from DRAM
-  std::uint8_t hits : 4 = 0;      ///< sectors that the L2 had
-  std::uint8_t arriving : 4 = 0;  ///< that were on their way to it already
+  std::uint8_t hits : 4 = 0;      ///< sectors found in the L2
+  std::uint8_t arriving : 4 = 0;  ///< sectors that were already on their way to the L2
   std::uint8_t bank = 0;
   bool bypass : 1 = false;
-  bool whole : 1 = false;    ///< a store of all bytes of its sectors
-  bool copied : 1 = false;   ///< its sender's half of L2 has a copy
-  bool written : 1 = false;  ///< an atomic that goes through: DRAM has its write
+  bool whole : 1 = false;    ///< the store writes all bytes of its sectors
+  bool copied : 1 = false;   ///< the half of L2 next to the sender has a copy
+  bool written : 1 = false;  ///< an atomic written through: DRAM has the write
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -54,13 +54,13 @@ struct alignas(64) Transaction {
   }
 };
 
-/// Transactions by number; the last one released is the next one used, so that few of them
-/// take room in this computer's caches.
+/// Transactions by number.  The last one released is used next, so that few of them occupy this
+/// computer's caches.
 class TransactionPool {
  public:
   union Data {
     std::array<std::byte, 256> bytes;    ///< read: four sectors, or 32 old values of an atomic
-    std::array<std::uint32_t, 4> masks;  ///< of a store that is not whole
+    std::array<std::uint32_t, 4> masks;  ///< masks of a store that is not whole
 
     void serialize(Archive& archive) { archive.bytes(bytes.data(), bytes.size()); }
   };
@@ -86,13 +86,13 @@ class TransactionPool {
   void warm(std::uint32_t index) const {
     if (index != Transaction::none) lockstep::warm(&items_[index]);
   }
-  /// Returns the slot that the n-th allocation from now will take; `none` if it is still to be
-  /// made.
+  /// Returns the slot that the n-th allocation from now will take; `none` if that slot does not
+  /// exist yet.
   std::uint32_t free(std::size_t n) const {
     return n < free_.size() ? free_[free_.size() - 1 - n] : Transaction::none;
   }
   std::byte* data(std::uint32_t index) { return data_[index].bytes.data(); }
-  /// Returns, of a store, the mask of the bytes written of a sector of the line.
+  /// Returns the mask of the bytes that a store has written in a sector of the line.
   std::uint32_t mask(std::uint32_t index, unsigned sector) const {
     return items_[index].whole ? ~std::uint32_t{0} : data_[index].masks[sector];
   }

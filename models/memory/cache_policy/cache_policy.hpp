@@ -15,8 +15,8 @@ namespace lockstep {
 
 /// The sectors that a lookup found.
 struct CacheLookup {
-  std::uint8_t hits = 0;      ///< there
-  std::uint8_t arriving = 0;  ///< sectors on their way already, for an earlier request
+  std::uint8_t hits = 0;      ///< sectors in the L2
+  std::uint8_t arriving = 0;  ///< sectors already on their way, for an earlier request
 };
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
@@ -24,25 +24,26 @@ enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 struct CacheInsertion {
   bool allocate = true;
   CachePosition position = CachePosition::usual;
-  std::uint8_t line_class = 0;  ///< below 16
+  std::uint8_t line_class = 0;  ///< class below 16
 };
 
-/// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  Which line
-/// leaves a full set is the plug point `replacement`, which a cache policy may restrict.
+/// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  The plug
+/// point `replacement` decides which line leaves a full set; a cache policy may restrict its
+/// choice.
 ///
 /// Contract: a policy overrides the hooks it needs and names them in `hooks()`; the others are
 /// never called, so that LRU costs no call.  One object serves a partition; it knows nothing of
-/// other partitions and depends on nothing but what the hooks tell and what serialize keeps.
-/// Periodic actions are computed from `now` when a hook is called.
+/// other partitions and depends only on calls of its hooks and on the state in serialize. Periodic
+/// actions are computed from `now` when a hook is called.
 /// Source: memory-interference.md, section 7.3.
 class CachePolicy : public EpochPolicy {
  public:
   enum Hook : unsigned {
-    admits = 1,     ///< on_arrival
-    observes = 2,   ///< on_lookup
-    inserts = 4,    ///< on_insertion
-    restricts = 8,  ///< candidates
-    mourns = 16,    ///< on_eviction
+    admits = 1,     ///< calls on_arrival
+    observes = 2,   ///< calls on_lookup
+    inserts = 4,    ///< calls on_insertion
+    restricts = 8,  ///< calls candidates
+    mourns = 16,    ///< calls on_eviction
   };
   explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
   bool has(Hook hook) const { return (hooks_ & hook) != 0; }
@@ -56,11 +57,11 @@ class CachePolicy : public EpochPolicy {
   }
   /// Called for every lookup, with the sectors that it found; the others missed.
   virtual void on_lookup(const MemoryRequest&, CacheLookup, Time /*now*/) {}
-  /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
+  /// Called when sectors arrive from DRAM, or a store allocates, for a line that is absent.
   virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return {};
   }
-  /// Returns the ways of a full set of which one may leave, as bits; at least one.
+  /// Returns a mask of the ways of a full set that may leave; at least one.
   virtual std::uint64_t candidates(std::span<const CacheWay>) { return ~std::uint64_t{0}; }
   /// A line was evicted.
   virtual void on_eviction(std::uint64_t /*line*/, std::uint8_t /*line_class*/) {}

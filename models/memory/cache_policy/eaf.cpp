@@ -1,5 +1,5 @@
-/// Evicted-address filter: a line that left not long ago comes in as the most recently used one,
-/// any other as the next to go, but for one in 64.
+/// Evicted-address filter: a line that left not long ago becomes the most recently used one; any
+/// other line becomes the next to go, except for one in 64.
 ///
 /// Source: 004, section 4.4 (EAF, against which MeDiC is compared); memory-interference.md, section
 /// 3.2 (Seshadri et al., PACT 2012).
@@ -25,8 +25,9 @@ struct EafStatistics {
   static auto schema() {
     using S = EafStatistics;
     return statistics<S>()
-        .counter("known", &S::known, "lines", "lines that came in and had left not long ago")
-        .counter("chosen", &S::chosen, "lines", "lines kept like these by chance")
+        .counter("known", &S::known, "lines", "inserted lines that had been evicted recently")
+        .counter("chosen", &S::chosen, "lines",
+                 "other lines that were inserted like these by chance")
         .counter("next_to_go", &S::next_to_go, "lines", "lines that came in as the next to go");
   }
 };

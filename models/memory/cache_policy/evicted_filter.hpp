@@ -5,10 +5,10 @@
 
 namespace lockstep {
 
-/// A Bloom filter of the lines that left a cache not long ago.  It forgets all of them when as many
-/// have come in as the cache has lines.
+/// A Bloom filter of the lines that left a cache not long ago.  The filter is cleared when it holds
+/// as many lines as the cache.
 ///
-/// It may take a line for one that left (aliasing), never the other way round.
+/// It may report a line that never left (aliasing), but it never misses one that did.
 /// Source: memory-interference.md, section 3.2, EAF (Seshadri et al., PACT 2012).  Eight bits for
 /// each line and two hashes are ours.
 class EvictedFilter {
@@ -40,7 +40,7 @@ class EvictedFilter {
   }
 
  private:
-  /// Odd numbers from which multiplicative hashes follow (golden ratio, square root of 3).
+  /// Odd factors of multiplicative hashes (golden ratio, square root of 3).
   static constexpr std::uint64_t factors[] = {0x9e37'79b9'7f4a'7c15, 0xbb67'ae85'84ca'a73b};
 
   std::uint64_t place(std::uint64_t line, std::uint64_t factor) const {

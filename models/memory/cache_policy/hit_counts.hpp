@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Hits among lookups, in counters of ten bits that are halved before they run over.
+/// Hits and lookups, in counters of ten bits that are halved before they overflow.
 /// Source: memory-interference.md, sections 3.3.1 and 3.7 (004, section 4.5.5).
 class HitCounts {
  public:
@@ -17,7 +17,7 @@ class HitCounts {
   }
   std::uint32_t lookups() const { return lookups_; }
   std::uint32_t hits() const { return hits_; }
-  /// Returns whether the share of hits is at most, or at least, so many percent.
+  /// Returns whether the share of hits is at most, or at least, this percentage.
   bool at_most(std::uint32_t percent) const { return hits_ * 100u <= percent * lookups_; }
   bool at_least(std::uint32_t percent) const { return hits_ * 100u >= percent * lookups_; }
 

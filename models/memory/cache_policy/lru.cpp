@@ -1,5 +1,4 @@
-/// No bypass, no place of its own for lines that come in: what the L2 does by itself when no hook
-/// is taken.
+/// No bypass, and no special place for new lines: the behaviour of the L2 without hooks.
 ///
 /// Source: 004, Tables 4.1, 6.1 and 7.1 (L2 of the baselines, with `replacement: lru`).
 #include "models/memory/cache_policy/cache_policy.hpp"

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// The L2's part of policies whose SM side says which requests go past the L2.
+/// The L2's part of policies whose SM side marks the requests that bypass the L2.
 class MarkedBypass final : public CachePolicy {
  public:
   MarkedBypass() : CachePolicy(admits | inserts) {}

@@ -1,5 +1,5 @@
-/// MASK's translation-aware bypass: reads of a walk's level that hits less often than data do go
-/// past the L2 (walk_levels.hpp).
+/// MASK's translation-aware bypass: reads of a walk level bypass the L2 if that level hits less
+/// often than data do (walk_levels.hpp).
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 #include <array>
 
@@ -17,9 +17,9 @@ struct MaskCacheStatistics {
     return statistics<S>()
         .counters("lookups", &S::lookups, WalkLevels::names, "requests", "loads that looked up")
         .counters("hits", &S::hits, WalkLevels::names, "requests",
-                  "loads that found all sectors there")
+                  "loads that found all sectors in the L2")
         .counters("bypasses", &S::bypasses, WalkLevels::names, "requests",
-                  "walk reads told to go past");
+                  "walk reads that were told to bypass the L2");
   }
 };
 

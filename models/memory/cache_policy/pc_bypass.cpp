@@ -1,9 +1,9 @@
-/// Instructions that mostly miss go past the L2.
+/// Instructions that mostly miss bypass the L2.
 ///
-/// Each SM has a table of hits and lookups, in which an instruction's place follows from its
-/// program counter, so that two of them may share one. Source: 004, section 4.4 (PC-Byp, against
-/// which MeDiC is compared); memory-interference.md, section 3.2 (AMB-23: 128 places, 20 % of hits,
-/// program counters folded by XOR).
+/// Each SM has a table of hits and lookups, indexed by a hash of the program counter, so that two
+/// instructions may share an entry. Source: 004, section 4.4 (PC-Byp, against which MeDiC is
+/// compared); memory-interference.md, section 3.2 (AMB-23: 128 places, 20 % of hits, program
+/// counters folded by XOR).
 ///
 /// Simplified: eleven bits of a program counter tell instructions apart.  The table begins anew
 /// each period, because requests past the L2 are not measured.

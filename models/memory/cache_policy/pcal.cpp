@@ -1,12 +1,12 @@
-/// Priority-based cache allocation: all warps may look up, only those with a token leave lines
-/// behind.
+/// Priority-based cache allocation: all warps may look up, but only requests of warps with a token
+/// leave lines behind.
 ///
 /// Each period an SM's tokens go to the warps that used the L2 in the last one, and the rest to
 /// warps in the order in which they use it.
 /// Source: 004, section 4.4 (PCAL as modelled there, at the L2); memory-interference.md,
 /// section 3.2 (AMB-22: period of 100,000 cycles, tokens to be swept).
 ///
-/// Simplified: tokens are an SM's; those of warps that used the L2 go by slot number.
+/// Simplified: each SM has tokens of its own; among warps that used the L2 they go by slot number.
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
@@ -76,7 +76,7 @@ class Tokens final : public SmSide {
   std::vector<Warp> warps_;
 };
 
-/// The L2's part.
+/// Part of the policy in the L2.
 class Pcal final : public CachePolicy {
  public:
   Pcal() : CachePolicy(inserts) {}

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Stretches of simulated time, of which the k-th begins at exactly k * period.
+/// Periods of simulated time; the k-th begins at exactly k * period.
 class Period {
  public:
   explicit Period(Time length) : length_(length), end_(length) {}

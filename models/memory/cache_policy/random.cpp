@@ -1,9 +1,9 @@
-/// A share of the warps, drawn anew each period, goes past the L2.
+/// A share of the warps, drawn again in each period, bypasses the L2.
 ///
 /// Source: 004, section 4.4 (Rand, against which MeDiC is compared); memory-interference.md,
 /// section 3.2 (AMB-24: a share of the warps, not of the requests).
 ///
-/// Simplified: each warp slot is drawn by itself, so that the share holds on average.
+/// Simplified: each warp slot is drawn separately, so that the share holds on average.
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
@@ -52,7 +52,7 @@ class RandomWarps final : public SmSide {
   const double share_;
   Period period_;
   Random random_;
-  std::vector<bool> bypass_;  ///< by warp slot
+  std::vector<bool> bypass_;  ///< flag of each warp slot
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
-/// Levels of page walks that hit less often in the L2 than data do: their reads go past it.
+/// Levels of page walks that hit less often in the L2 than data do: reads of these levels bypass
+/// the L2.
 ///
-/// Each epoch is judged by what was counted in it; one of `probe` reads of a level that goes past
-/// looks up, so that the level is measured all the same.
+/// The counts of an epoch decide.  One of `probe` reads of a bypassing level still looks up, so
+/// that the level is measured.
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 ///
 /// Simplified: a level, or data, with fewer than `least` lookups in an epoch keeps its last
@@ -36,11 +37,11 @@ struct WalkLevelParameters {
 
 class WalkLevels {
  public:
-  static constexpr std::size_t count = 8;  ///< 0: data; 7: level 7 and deeper
+  static constexpr std::size_t count = 8;  ///< levels counted; 0: data, 7: level 7 and deeper
   static constexpr const char* names[count] = {"data",    "level_1", "level_2", "level_3",
                                                "level_4", "level_5", "level_6", "deeper"};
 
-  /// `cycle`: of the L2.
+  /// `cycle`: cycle of the L2.
   WalkLevels(const WalkLevelParameters& parameters, Time cycle)
       : parameters_(parameters), epoch_(cycle * parameters.epoch.count()) {}
 
@@ -75,8 +76,8 @@ class WalkLevels {
 
  private:
   struct Level {
-    std::uint64_t lookups = 0, hits = 0;  ///< in this epoch
-    std::uint64_t reads = 0;              ///< while it goes past
+    std::uint64_t lookups = 0, hits = 0;  ///< counts of this epoch
+    std::uint64_t reads = 0;              ///< reads while the level bypasses the L2
     bool past = false;
     template <class A>
     void serialize(A& archive) {
@@ -93,7 +94,7 @@ class WalkLevels {
     }
     for (Level& level : levels_) level.lookups = level.hits = 0;
   }
-  /// Returns the lookups by which a level is judged: fewer for a level that goes past, since only
+  /// Returns the number of lookups needed to judge a level: fewer for a bypassing level, since only
   /// some of its reads look up.
   std::uint64_t least(const Level& level) const {
     return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe

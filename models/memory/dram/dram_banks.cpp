@@ -70,7 +70,7 @@ std::uint64_t DramBanks::apply_refreshes(std::int64_t now) {
   const std::int64_t last = next_refresh_ + (due - 1) * t_.refresh_interval;
   const auto banks = static_cast<std::int64_t>(count());
   std::uint64_t closed = 0;
-  // Of one that was refreshed more than once the last time matters.
+  // If a bank has had several refreshes, only the last one matters.
   for (std::int64_t back = std::min(t_.of_a_bank ? due : banks, banks); back-- > 0;) {
     const std::int64_t number = t_.of_a_bank ? refreshes_ + due - 1 - back : back;
     const auto bank = static_cast<std::uint32_t>(number % banks);

@@ -16,8 +16,8 @@ namespace lockstep {
 
 /// The banks of a channel: open rows, and the earliest cycle at which each command may issue.
 ///
-/// tRCD, tRP, tRAS, tRC, tRTP and tWR stand per bank; tCCD_L, tRRD_L and tWTR_L per bank group;
-/// tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write per channel.
+/// Each bank keeps tRCD, tRP, tRAS, tRC, tRTP and tWR; each bank group tCCD_L, tRRD_L and tWTR_L;
+/// the channel tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
 /// Simplified: one rank.  Power-down is left out; a refresh closes rows without a precharge of its
@@ -26,7 +26,8 @@ class DramBanks {
  public:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
 
-  /// The first refresh is `phase` cycles late, so that channels do not refresh together.
+  /// Makes the banks.  The first refresh is `phase` cycles late, so that channels do not refresh
+  /// together.
   DramBanks(const DramParameters& parameters, std::int64_t phase);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
@@ -38,12 +39,12 @@ class DramBanks {
     return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                                channel_ready_[command]})};
   }
-  /// Returns the cycle from which the bank itself allows the command; changes only by a row
-  /// command, a column command of its own (precharging) or a refresh.
+  /// Returns the cycle from which the bank itself allows the command.  Only a row command, a column
+  /// command of the bank (precharging) or a refresh changes it.
   DramCycle bank_ready(Command command, std::uint32_t bank) const {
     return DramCycle{ready_[command][bank]};
   }
-  /// Returns those of the banks `among` whose group and channel allow the command now.
+  /// Returns the banks of `among` whose group and channel allow the command now.
   std::uint64_t passable(Command command, std::uint64_t among, DramCycle now) const {
     if (channel_ready_[command] > now.value()) return 0;
     const __m128i both = _mm_set1_epi64x(now.value());
@@ -55,7 +56,8 @@ class DramBanks {
     }
     return among & ~(closed * group_banks_);
   }
-  /// Returns the earliest cycle at which one of some banks can take a command, or a bound below it.
+  /// Returns the earliest cycle, or a bound below it, at which one of the banks `among` can take
+  /// the command.
   DramCycle earliest_of(Command command, std::uint64_t among, DramCycle now) const {
     if (among == 0) return DramCycle::never();
     const DramCycle channel{channel_ready_[command]};
@@ -78,9 +80,8 @@ class DramBanks {
   /// Serves a column command. Returns the cycle in which the data bus is free again.
   DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
-  /// Starts the refreshes that fell due up to `now`. Returns the banks, as bits, whose rows they
-  /// have closed. No event does this: each function that looks at the banks at `now` calls it
-  /// first.
+  /// Starts the refreshes due up to `now`. Returns a mask of the banks whose rows they have closed.
+  /// No event calls this function: each function that looks at the banks at `now` calls it first.
   std::uint64_t refresh(DramCycle now) {
     return now.value() < next_refresh_ ? 0 : apply_refreshes(now.value());
   }
@@ -96,16 +97,16 @@ class DramBanks {
   struct Timing {
     std::int64_t rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw, cl, cwl, burst,
         wtr_s, wtr_l, rtp, wr, rtw, refresh_interval, rfc;
-    bool of_a_bank;  ///< a refresh
+    bool of_a_bank;  ///< true: the refresh occupies one bank
   };
   std::uint64_t apply_refreshes(std::int64_t now);
 
   Timing t_;
   std::uint32_t group_mask_;
-  std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g further
+  std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g bits higher
   std::vector<std::uint32_t> rows_;  ///< open row of each bank
-  // Earliest cycle of each command by what holds it back: bank, bank group, channel.  Plain
-  // numbers: several are compared at once.
+  // Earliest cycle of each command that its bank, its bank group and the channel allow.  The cycles
+  // are plain numbers, since several are compared at once.
   std::array<std::array<std::int64_t, 64>, 4> ready_{};
   std::array<std::array<std::int64_t, 16>, 4> group_ready_{};
   std::array<std::int64_t, 4> channel_ready_{};

@@ -11,16 +11,16 @@ namespace lockstep {
 /// Where a byte of a partition stands.
 struct DramAddress {
   std::uint32_t row = 0;
-  std::uint8_t bank = 0;     ///< of the channel
-  std::uint8_t channel = 0;  ///< of the partition
+  std::uint8_t bank = 0;     ///< bank within the channel
+  std::uint8_t channel = 0;  ///< channel within the partition
 };
 
-/// How a partition's bytes lie in the banks of its channels.
+/// Layout of a partition's bytes in the banks of its channels.
 ///
 /// From the right: bytes of a bank's piece, channel, bank group, rest of the row, bank in the
-/// group, row. The row's low bits permute the banks, so that arrays which start at equal banks do
-/// not fight, and all bits above permute the channels. Source: gpu-parameters.md, section 1 "DRAM
-/// timing".
+/// group, row. The row's low bits permute the banks, so that arrays which start in the same bank do
+/// not conflict, and all bits above permute the channels. Source: gpu-parameters.md, section 1
+/// "DRAM timing".
 class DramLayout {
  public:
   explicit DramLayout(const DramParameters& p)
@@ -32,10 +32,11 @@ class DramLayout {
         bank_mask_(p.banks - 1) {}
 
   std::uint32_t channels() const { return std::uint32_t{1} << channel_shift_; }
-  /// Banks of a channel.
+  /// Returns the number of banks of a channel.
   std::uint32_t banks() const { return bank_mask_ + 1; }
   std::uint64_t row_bytes() const { return std::uint64_t{1} << (row_shift_ + interleave_shift_); }
-  /// Bytes of the rows with one number in all banks of all channels; these bytes are neighbours.
+  /// Bytes of the rows with one number in all banks of all channels; they are contiguous in the
+  /// partition.
   std::uint64_t stripe_bytes() const { return row_bytes() * banks() * channels(); }
 
   std::uint32_t channel(PartitionOffset offset) const {
@@ -72,8 +73,8 @@ class DramLayout {
     return static_cast<std::uint32_t>(std::bit_width(power)) - 1;
   }
   std::uint32_t in_group_bits() const { return bank_shift_ - group_shift_; }
-  /// Returns what turns the channels of a piece, in its low bits; `of_channel` is the number of the
-  /// piece in its channel.
+  /// Returns the bits that permute the channels of a piece, in its low bits; `of_channel`: number
+  /// of the piece in its channel.
   std::uint64_t turn(std::uint64_t of_channel) const {
     std::uint64_t folded = of_channel ^ of_channel >> 16;
     folded ^= folded >> 8;

@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// When a row is closed: for a request that needs another one, or when no request waits for it.
+/// Moment at which a row is closed: when a request needs another row, or as soon as no request
+/// waits for it.
 enum class DramRows : std::uint8_t { open, closed };
 
 /// Parameters of the DRAM channels of a partition, which are alike: key `memory.dram` of a GPU. All

@@ -53,7 +53,7 @@ void DramQueue::remove(std::uint32_t index) {
   const Node& node = nodes_[index];
   const unsigned l = list_of(entry);
   List& list = lists_[l][entry.bank];
-  // An entry older than the oldest hit is no hit, so the search goes on behind it.
+  // An entry older than the oldest hit is no hit, so the search continues behind the hit.
   if (list.hit == index) list.hit = first_for(open_row_[entry.bank], node.next);
   (node.previous == end ? list.head : nodes_[node.previous].next) = node.next;
   (node.next == end ? list.tail : nodes_[node.next].previous) = node.previous;

@@ -16,19 +16,19 @@ struct alignas(32) DramEntry {
 
   DramCycle arrival;
   std::uint32_t row = 0;
-  std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
+  std::uint32_t owner = none;  ///< number that the L2 chose; comes back with the data
   std::uint16_t tenant = 0;
   std::uint16_t requester = 0;
   std::uint16_t warp = 0;
   std::uint8_t bank = 0;
   std::uint8_t columns = 0;  ///< column commands still to issue
   std::uint8_t sectors = 0;
-  std::uint8_t flags = 0;       ///< MemoryFlag
-  std::uint8_t walk_level = 0;  ///< 0: data
+  std::uint8_t flags = 0;       ///< bits of MemoryFlag
+  std::uint8_t walk_level = 0;  ///< level of the page walk; 0: data
   SourceKind source = SourceKind::sm;
   bool write = false;
-  bool missed_row = false;           ///< a row was opened for it
-  std::uint8_t pool = 0, level = 0;  ///< DramLane
+  bool missed_row = false;           ///< the request needed its row opened
+  std::uint8_t pool = 0, level = 0;  ///< pool and level of the DramLane
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -37,38 +37,39 @@ struct alignas(32) DramEntry {
   }
 };
 
-/// Places of the queue that a request may take, and its urgency.
+/// Pool of places that a request may take in the queue, and its urgency.
 struct DramLane {
   std::uint8_t pool = 0;
-  std::uint8_t level = 0;  ///< 0 goes before 1
+  std::uint8_t level = 0;  ///< level 0 goes before level 1
 };
 
 /// How a scheduler divides the queue.
 struct DramDivision {
   static constexpr std::size_t most_pools = 4, most_levels = 5;
-  std::vector<std::uint32_t> pools;  ///< places of each; none: all requests share all places
+  std::vector<std::uint32_t> pools;  ///< places of each pool; empty: all requests share all places
   std::uint32_t levels = 1;
-  std::uint32_t beyond = 0;  ///< places that it has besides those of the queue
+  std::uint32_t beyond = 0;  ///< places besides those of the queue
   bool trivial() const { return pools.empty() && levels == 1; }
 };
 
-/// The requests of a DRAM channel in order of arrival, by bank, and which of them hit an open row.
+/// Requests of a DRAM channel in order of arrival, by bank, with those that hit an open row.
 ///
-/// A scheduler may divide it: a pool's requests take no more places than the pool has, and the
-/// requests of each level stand in lists of their own.
+/// A scheduler may divide the queue: requests of a pool take no more places than the pool has, and
+/// each level has lists of its own.
 ///
-/// With a write queue of its own, writes wait until `high` are there or no read is, then go first
-/// until only `low` are left and reads wait; a scheduler sees the requests of the direction that
-/// is being served.  The direction depends on nothing but arrivals and departures.
+/// With a separate write queue, writes wait until there are `high` of them or no read; then they go
+/// first until only `low` are left and reads wait.  A scheduler sees the requests of the direction
+/// being served, which depends on arrivals and departures alone.
 /// Source: gpu-parameters.md, section 9 (write queue with watermarks).
 class DramQueue {
  public:
   struct Sizes {
-    std::uint32_t reads, writes, high, low;  ///< writes == 0: one queue for both
+    /// Sizes of queues; writes == 0: one queue for both directions.
+    std::uint32_t reads, writes, high, low;
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
-  /// Returns whether there is room for a request of a direction and pool, if the sizes alone
+  /// Returns whether there is room for a request of a direction and pool, as far as the sizes
   /// decide.
   bool room(bool write, unsigned pool = 0) const {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
@@ -92,20 +93,19 @@ class DramQueue {
   std::uint32_t next_order() const { return order_; }
   std::uint32_t order(std::uint32_t index) const { return nodes_[index].order; }
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
-  /// Banks with requests of the served direction and of a level.
+  /// Returns the banks with requests of the served direction and of a level.
   std::uint64_t active_banks(unsigned level = 0) const { return active_[first_ + level]; }
   /// Returns the oldest request of a bank in the served direction; DramEntry::none if there is
   /// none.
   std::uint32_t oldest(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].head);
   }
-  /// Returns the oldest one of them for the open row.
+  /// Returns the oldest request of a bank and level for the open row.
   std::uint32_t oldest_hit(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].hit);
   }
-  /// The next younger one of the same bank, direction and level; DramEntry::none behind the
-  /// youngest.
-  /// With `oldest`, a bank's requests in the order of their age.
+  /// Returns the next younger request of the same bank, direction and level; DramEntry::none behind
+  /// the youngest. With `oldest` it lists a bank's requests by age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
   /// Returns whether a request waits for the open row of a bank, in either direction and at any
   /// level.
@@ -126,12 +126,13 @@ class DramQueue {
   void serialize(Archive& archive) {
     archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, used_, serving_, first_,
             order_);
-    changed_ = ~std::uint64_t{0};  // the scheduler's own tables are empty again
+    // Tells the scheduler that all banks changed: a restored scheduler has empty tables.
+    changed_ = ~std::uint64_t{0};
   }
 
  private:
   static constexpr std::uint16_t end = 0xffff;
-  /// The part of each entry that is read when many are searched for one.
+  /// Part of an entry that searches over many entries read.
   struct Node {
     std::uint32_t row = 0;
     std::uint32_t order = 0;  ///< number of the request
@@ -143,7 +144,7 @@ class DramQueue {
   };
   struct List {
     std::uint16_t head = end, tail = end;
-    std::uint16_t hit = end;  ///< the oldest one for the open row
+    std::uint16_t hit = end;  ///< oldest request for the open row
     template <class Archive>
     void serialize(Archive& archive) {
       archive(head, tail, hit);
@@ -165,16 +166,16 @@ class DramQueue {
   const Sizes sizes_;
   const std::uint32_t levels_;
   std::vector<DramEntry> entries_;
-  std::vector<Node> nodes_;  ///< by place
+  std::vector<Node> nodes_;  ///< nodes by place in the queue
   std::vector<std::uint16_t> free_;
-  // Of each direction and level.
+  // Entries of each direction and level.
   std::vector<std::vector<List>> lists_;
   std::array<std::uint64_t, 2 * DramDivision::most_levels> active_{};
   std::vector<std::int64_t> open_row_;
-  std::array<std::uint32_t, 2> counts_{};                                  ///< of each direction
-  std::array<std::uint32_t, DramDivision::most_pools> used_{}, places_{};  ///< of each pool
-  std::uint32_t serving_ = 0;                                              ///< direction
-  std::uint32_t first_ = 0;                                                ///< its first list
+  std::array<std::uint32_t, 2> counts_{};  ///< requests of each direction
+  std::array<std::uint32_t, DramDivision::most_pools> used_{}, places_{};  ///< places of each pool
+  std::uint32_t serving_ = 0;  ///< direction being served
+  std::uint32_t first_ = 0;    ///< first list of the direction being served
   std::uint32_t order_ = 0;
   std::uint64_t changed_ = 0;
 };

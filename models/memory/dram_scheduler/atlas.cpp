@@ -2,10 +2,10 @@
 /// goes first.
 ///
 /// A tenant attains a cycle of service for each cycle in which a bank works for it, in all channels
-/// together.  At the end of each quantum what it attained is averaged into its past, and the ranks
-/// follow anew.  Requests that have waited for long go first, then those of higher-ranked tenants,
-/// then row hits, then older ones.
-/// Source: 004, section 5.4.3; memory-interference.md, section 2.3 (Kim et al., HPCA 2010).
+/// together. At the end of each quantum what it attained is averaged into its past, and the ranks
+/// follow anew. Requests that have waited for long go first, then requests of higher-ranked
+/// tenants, then row hits, then older requests. Source: 004, section 5.4.3; memory-interference.md,
+/// section 2.3 (Kim et al., HPCA 2010).
 ///
 /// Simplified: a bank works for a tenant from the start of a command for it to the end of that
 /// command or of its data.  The past is a whole number of cycles.
@@ -96,7 +96,7 @@ class Atlas final : public OrderedScheduler<Atlas> {
 
  private:
   BankService service_;
-  std::vector<std::uint16_t> ranks_;  ///< by tenant; higher goes first
+  std::vector<std::uint16_t> ranks_;  ///< rank of each tenant; higher goes first
   bool ranks_changed_ = false;
   AtlasStatistics statistics_;
 };
@@ -139,10 +139,10 @@ class AtlasRanks final : public EpochController {
         past_(setup.tenants) {}
 
   const Time period_;
-  const std::uint64_t weight_;          ///< of the past, in parts of `one`
-  std::vector<std::uint64_t> service_;  ///< attained in the quantum, by tenant
-  std::vector<std::uint64_t> past_;     ///< attained, averaged
-  std::uint64_t last_ = 0;              ///< quantum that was decided
+  const std::uint64_t weight_;          ///< weight of the past, in parts of `one`
+  std::vector<std::uint64_t> service_;  ///< service that each tenant attained in the quantum
+  std::vector<std::uint64_t> past_;     ///< average service that each tenant attained
+  std::uint64_t last_ = 0;              ///< last quantum that was decided
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-/// Levels of urgency that decide which request a bank serves next; of the banks, the first ready
-/// goes, then the one with the oldest request, whatever its level.
+/// Levels of urgency that decide which request a bank serves next.  Among the banks, a ready one
+/// goes first, then the one with the oldest request, whatever its level.
 ///
-/// So one that is urgent does not turn the bus around between those of other banks, as it does with
-/// StrictLevels.  With `rows_stay` a bank first finishes what its open row holds.
+/// So an urgent request does not turn the bus around between requests of other banks, as it does
+/// with StrictLevels.  With `rows_stay` a bank first finishes the requests for its open row.
 /// Source: 004, sections 4.3.4 and 6.4.4, as a scheduler that picks a request for each free bank:
 /// GPGPU-Sim 3.2.
 #pragma once
@@ -13,7 +13,7 @@ namespace lockstep {
 
 class BankLevels {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   BankLevels(unsigned first, unsigned end, Cycles age_limit, bool rows_stay)
       : first_(first), end_(end), rows_stay_(rows_stay), requests_(age_limit) {}
 

@@ -14,15 +14,15 @@
 
 namespace lockstep {
 
-/// `ranked`: candidates have keys, of which the largest goes first; without, or among equal keys,
-/// the oldest does.
+/// `ranked`: candidates have keys, and the largest goes first; the oldest goes first without keys
+/// or among equal ones.
 template <bool ranked>
 class BankRace {
  public:
   static constexpr unsigned key_bits = 26;
 
-  /// A bank's requests, its row or their order has changed: now it would serve the request at
-  /// `place`, which waits for its column if its row is open.
+  /// Nominates a bank's candidate, after its requests, its row or their order have changed: the
+  /// request at `place`, which waits for its column if its row is open.
   void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
                 std::uint32_t place, bool column, DramCycle now, std::uint32_t key = 0) {
     DramBanks::Command command = DramBanks::precharging;
@@ -47,7 +47,7 @@ class BankRace {
     }
   }
 
-  /// Banks whose candidate can have its command now.
+  /// Banks whose candidate can have its command now, for columns and for rows.
   struct Ready {
     std::uint64_t columns, rows;
   };
@@ -61,7 +61,7 @@ class BankRace {
     return {passable(DramBanks::read) | passable(DramBanks::write),
             passable(DramBanks::activation) | passable(DramBanks::precharging)};
   }
-  /// Returns the cycle in which some candidate may have its command, if none can now.
+  /// Returns the next cycle in which a candidate may have its command, if none can now.
   DramCycle next(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
     DramCycle first = DramCycle::never();
     for (const auto command : commands)
@@ -103,10 +103,11 @@ class BankRace {
     }
   }
 
-  /// Returns the first candidate of some banks: the one with the highest key, then the oldest.
+  /// Returns the first candidate of the banks `among`: the one with the highest key, then the
+  /// oldest.
   std::uint32_t first(std::uint64_t among, std::uint32_t next_order) const {
     if (among == 0) return DramChoice::none;
-    std::uint64_t most = 0;  // key, then age, then bank: no two requests have the same age
+    std::uint64_t most = 0;  // key, then age, then bank; no two requests have the same age
     for (; among != 0; among &= among - 1) {
       const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
       std::uint64_t one = std::uint64_t{next_order - orders_[bank]} << bank_bits | bank;
@@ -121,14 +122,16 @@ class BankRace {
   static constexpr std::array commands = {DramBanks::read, DramBanks::write, DramBanks::activation,
                                           DramBanks::precharging};
 
-  // The candidate of each bank: its number, its place and its key.
+  // Candidate of each bank: its number, its place and its key.
   std::array<std::uint32_t, 1 << bank_bits> orders_;
   std::array<std::uint32_t, 1 << bank_bits> places_;
   std::array<std::uint32_t, ranked ? 1 << bank_bits : 1> keys_;
-  std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
-  std::array<DramCycle, 1 << bank_bits> releases_;  ///< when the bank can take that command
-  std::uint64_t held_ = 0;                          ///< banks that cannot yet
-  DramCycle next_release_ = DramCycle::never();     ///< when the next of them may
+  std::array<std::uint64_t, 4> masks_{};  ///< banks whose candidate needs each command
+  /// Cycle from which the bank can take the command of its candidate.
+  std::array<DramCycle, 1 << bank_bits> releases_;
+  std::uint64_t held_ = 0;  ///< banks that cannot take the command yet
+  /// Earliest cycle in which a held bank may take its command.
+  DramCycle next_release_ = DramCycle::never();
 };
 
 }  // namespace lockstep

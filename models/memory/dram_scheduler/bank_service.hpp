@@ -1,4 +1,4 @@
-/// For how many cycles banks worked for each tenant: from the start of a command for one of its
+/// Cycles for which banks worked for each tenant: from the start of a command for one of its
 /// requests to the end of that command, or of its data.  Commands of a bank may overlap; a cycle
 /// counts once, for the first of them.
 /// Source: memory-interference.md, section 2.3 (attained service).
@@ -29,7 +29,7 @@ class BankService {
 
   /// Returns whether any bank worked since the last take().
   bool any() const { return any_; }
-  /// Appends the cycles of each tenant, which begin anew.
+  /// Appends the cycles of each tenant and starts them from zero.
   void take(std::vector<std::uint64_t>& cycles) {
     cycles.insert(cycles.end(), cycles_.begin(), cycles_.end());
     std::fill(cycles_.begin(), cycles_.end(), 0);
@@ -52,9 +52,9 @@ class BankService {
   }
 
   const std::int64_t precharge_;
-  const std::array<std::int64_t, 2> activate_, column_;  ///< for reads, for writes
-  std::vector<DramCycle> busy_until_;                    ///< by bank
-  std::vector<std::uint64_t> cycles_;                    ///< by tenant
+  const std::array<std::int64_t, 2> activate_, column_;  ///< service times for reads and for writes
+  std::vector<DramCycle> busy_until_;                    ///< cycle up to which each bank is busy
+  std::vector<std::uint64_t> cycles_;                    ///< cycles of service of each tenant
   bool any_ = false;
 };
 

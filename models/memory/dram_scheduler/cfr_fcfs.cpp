@@ -1,11 +1,11 @@
-/// First ready, first come first served, in which any request of the CPU goes before any of the
-/// GPU.
+/// First ready, first come first served, in which every request of the CPU goes before every
+/// request of the GPU.
 ///
-/// It lets the GPU starve while the CPU asks.
+/// The GPU starves while the CPU has requests.
 /// Source: 004, section 5.5.4; memory-interference.md, section 2.5.
 ///
-/// Simplified: requests that do not come from SMs or the GMMU count as the CPU's.  Of the CPU's
-/// requests, and of the GPU's, those older than `age_limit` go first, as with fr-fcfs.
+/// Simplified: requests that do not come from SMs or the GMMU count as the CPU's.  Among the CPU's
+/// requests, and among the GPU's, requests older than `age_limit` go first, as with fr-fcfs.
 #include "core/parameters/parameters.hpp"
 #include "models/memory/dram_scheduler/ordered_scheduler.hpp"
 

@@ -16,30 +16,30 @@ struct DramChoice {
   static constexpr std::uint32_t none = DramEntry::none;
 
   std::uint32_t column = none;  ///< request whose column command issues now
-  std::uint32_t row = none;     ///< request for which its bank's row is closed or opened now
-  DramCycle wake = DramCycle::never();  ///< if nothing is chosen: when it is worth asking again at
-                                        ///< the earliest, without a new request
+  std::uint32_t row = none;     ///< request for which a row is closed or opened now
+  /// With nothing chosen: earliest cycle in which asking again may help without a new request.
+  DramCycle wake = DramCycle::never();
 };
 
-/// Plug point `dram_scheduler`: which DRAM command goes next, and which requests may wait here.
+/// Plug point `dram_scheduler`: it chooses the next DRAM command, and the requests that may wait in
+/// the controller.
 ///
-/// It may divide the queue into pools of places and into levels; lane() says which of them a
-/// request takes; it is asked again while the request waits for room, and when it enters.
+/// A scheduler may divide the queue into pools of places and into levels.  lane() names the pool
+/// and level of a request; it is called again while the request waits for room, and when it enters.
 ///
-/// Contract: choose, do not change, what is in the queue; every request must be served in the end.
-/// Choose only commands whose earliest cycle (see DramBanks) is not after `now`: a column command
-/// for a request whose row is open, a row command for any other.  If both are chosen and the
-/// channel has one command bus, the column command issues.  Depend on nothing but the arguments,
-/// what the hooks told, and what serialize keeps; never on the addresses of objects.
-/// A bank's requests of a level, oldest first, are queue.oldest(bank, level), queue.younger(of that
-/// one), ...
+/// Contract: choose requests of the queue without changing them; every request must be served in
+/// the end. Choose only commands whose earliest cycle (see DramBanks) is not after `now`: a column
+/// command for a request whose row is open, a row command for any other.  If both are chosen and
+/// the channel has one command bus, the column command issues.  Depend only on arguments, on calls
+/// of the hooks, and on the state in serialize; never on addresses of objects. A bank's requests of
+/// a level, oldest first, are queue.oldest(bank, level), queue.younger(of that one), ...
 /// Source: memory-interference.md, section 7.3.
 class DramScheduler : public EpochPolicy {
  public:
   virtual DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) = 0;
 
-  /// A request took its place in the queue; a command for its row, then for its column, was issued;
-  /// it was served.
+  /// Hooks: a request took its place in the queue; a command for its row, then for its column, was
+  /// issued; it was served.
   virtual void on_arrival(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
   virtual void on_row(const DramQueue&, std::uint32_t /*place*/, DramBanks::Command,
                       DramCycle /*now*/) {}
@@ -50,8 +50,8 @@ class DramScheduler : public EpochPolicy {
   virtual bool arrivals_matter() const { return false; }
   virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
-  /// Returns whether a request whose first column was served goes on without being chosen again, as
-  /// long as it is its bank's oldest and no other bank has such a request.
+  /// Returns whether a request continues without being chosen again after its first column, as long
+  /// as it is its bank's oldest and no other bank has such a request.
   virtual bool finishes_requests() const { return false; }
 
   virtual DramDivision division() const { return {}; }
@@ -60,9 +60,9 @@ class DramScheduler : public EpochPolicy {
 
   /// Returns whether `admits` decides which requests enter, and not the sizes of the queue alone.
   virtual bool decides_admission() const { return false; }
-  /// Returns whether a request of the L2, or one past it, may enter now. A request that may not
-  /// waits where it is, holds up those behind it, and asks again whenever a request has left. So an
-  /// empty queue must admit every request, and a full one none.
+  /// Returns whether a request of the L2, or one that bypasses it, may enter now. A refused request
+  /// waits where it is, holds up the requests behind it, and is tried again whenever a request has
+  /// left. So an empty queue must admit every request, and a full one none.
   virtual bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const {
     return queue.room(write);
   }

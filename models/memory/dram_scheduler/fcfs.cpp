@@ -2,7 +2,7 @@
 ///
 /// Source: gpu-parameters.md, section 9 (scheduler 0); the yardstick of 004, chapter 5.
 ///
-/// Simplified: nothing; rows of younger requests are not opened in advance either.
+/// Simplified: rows of younger requests are not opened in advance.
 #include <bit>
 
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"

@@ -1,9 +1,9 @@
-/// Order within a level: requests for open rows first, then the oldest.
+/// Order within a level: requests for open rows first, then the oldest request.
 ///
 /// Source: memory-interference.md, section 2.1 (Rixner et al., ISCA 2000).
 ///
 /// Simplified: a bank stops serving younger row hits once its oldest request is older than
-/// `age_limit`; the sources starve such requests, we do not let them wait for ever unless it is 0.
+/// `age_limit`; in the sources such requests starve; here they do not, unless `age_limit` is 0.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class FirstReady {
  private:
   static constexpr std::int64_t unlimited = DramCycle::never().value() / 2;
 
-  /// Derives from the queue which request a bank should serve next, when the bank changed.
+  /// Nominates the request that a bank should serve next, after the bank changed.
   void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, unsigned level,
                 DramCycle now) {
     const std::uint32_t head = queue.oldest(bank, level);
@@ -64,7 +64,8 @@ class FirstReady {
   std::int64_t age_limit_;
   unsigned level_;
   BankRace<false> race_;
-  DramCycle next_deadline_ = DramCycle::never();  ///< when a bank's oldest request turns old
+  /// Cycle in which a bank's oldest request turns old.
+  DramCycle next_deadline_ = DramCycle::never();
 };
 
 }  // namespace lockstep

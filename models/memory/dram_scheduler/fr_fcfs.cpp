@@ -1,8 +1,8 @@
 /// First ready, first come first served.
 ///
-/// Of all commands that can issue now, column commands for open rows go first, the oldest request
-/// first; beside them the oldest request whose bank needs another row.  A row stays open while a
-/// request for it waits.
+/// Of all commands that can issue now, column commands for open rows go first, in order of age;
+/// beside them goes a row command for the oldest request whose bank needs another row.  A row stays
+/// open while a request for it waits.
 /// Source: 004, section 2.1 of memory-interference.md (Rixner et al., ISCA 2000).
 #include "core/parameters/parameters.hpp"
 #include "models/memory/dram_scheduler/first_ready.hpp"

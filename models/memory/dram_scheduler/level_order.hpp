@@ -1,5 +1,5 @@
-/// Reach of a level of urgency: it goes before all requests of lower levels, or before those of its
-/// bank.
+/// Reach of a level of urgency: the level goes before all requests of lower levels, or only before
+/// those of its bank.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
@@ -20,8 +20,8 @@ struct LevelOrderParameters {
     using namespace literals;
     return parameters<P>()
         .field("first", &P::first, First::all, choice({"all", "bank"}),
-               "an urgent request goes before all less urgent ones, or only before those of its "
-               "bank, as where a scheduler picks a request for each bank")
+               "an urgent request goes before all less urgent requests, or only before less urgent "
+               "requests of its bank, as with a scheduler that picks a request for each bank")
         .field("open_rows", &P::open_rows, false,
                "an open row stays open for less urgent requests while no urgent one needs the bank "
                "for another row")
@@ -33,7 +33,7 @@ struct LevelOrderParameters {
 
 class LevelOrder {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   LevelOrder(const DramParameters& dram, unsigned first, unsigned end,
              const LevelOrderParameters& parameters)
       : by_bank_(parameters.first == LevelOrderParameters::First::bank),

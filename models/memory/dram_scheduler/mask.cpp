@@ -1,13 +1,13 @@
-/// MASK's memory scheduler: page walks first, then data of the tenant whose turn it is, then all
-/// other data, in a queue each.
+/// MASK's memory scheduler, with a queue each for page walks, which go first, then for data of the
+/// tenant whose turn it is, then for all other data.
 ///
-/// Walks (Golden) go in order; they have places beyond the controller's own.  Of the others a share
-/// (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a number
-/// of requests that all controllers are told once an epoch: the more walks of a tenant are under
-/// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
-/// are in use, as in the source, which speaks of demands: with `writes` off, what the L2 writes
-/// back has no turn.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in Normal,
-/// requests of warps that mostly hit go first.
+/// Walks (Golden) go in order, with places beyond the controller's own.  A share of the other
+/// places (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a
+/// number of requests, which all controllers are told once an epoch; it grows with the tenant's
+/// walks under way and with the warps that wait for each.  The lower queues starve while the upper
+/// ones are in use, as in the source.  The source speaks of demands: with `writes` off, write-backs
+/// of the L2 have no turn.  `medic-mask` combines this scheduler with MeDiC's: in Silver and in
+/// Normal, requests of warps that mostly hit go first.
 /// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
 /// Simplified: only the arrival of a request ends the turn of a tenant that has fallen silent.
@@ -51,7 +51,8 @@ struct MaskSchedulerStatistics {
     using S = MaskSchedulerStatistics;
     constexpr const char* queues[] = {"golden", "silver", "normal"};
     return statistics<S>()
-        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("requests", &S::requests, queues, "requests",
+                  "requests that were served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
         .per_tenant("silver_requests", &S::silver_requests, "requests",
@@ -62,7 +63,7 @@ struct MaskSchedulerStatistics {
 
 class MaskScheduler final : public DramScheduler {
  public:
-  /// `of_warps`: by whether they mostly hit.
+  /// `of_warps`: requests are ordered by whether their warps mostly hit.
   MaskScheduler(const PartitionPolicySetup& setup, bool of_warps)
       : MaskScheduler(setup, setup.choice.parameters<MaskSchedulerParameters>(), of_warps) {}
 
@@ -151,15 +152,15 @@ class MaskScheduler final : public DramScheduler {
 
   const bool of_warps_;
   const std::uint32_t golden_places_, silver_places_, normal_places_;
-  const bool writes_;  ///< have turns, too
+  const bool writes_;  ///< writes have turns, too
   const bool dual_command_bus_;
   const std::int64_t silence_;
-  FirstReady walks_;  ///< in order
+  FirstReady walks_;  ///< scheduler of page walks, in order of arrival
   LevelOrder data_;
-  std::vector<std::uint64_t> turns_;  ///< requests of a turn, by tenant
-  std::uint16_t turn_ = 0;            ///< tenant of the turn
-  std::uint64_t left_;                ///< requests of this turn
-  DramCycle heard_;                   ///< when the tenant of the turn last sent something
+  std::vector<std::uint64_t> turns_;  ///< requests of each tenant's turn
+  std::uint16_t turn_ = 0;            ///< tenant whose turn it is
+  std::uint64_t left_;                ///< requests left in this turn
+  DramCycle heard_;                   ///< cycle in which the tenant of the turn last sent something
   std::uint32_t silver_used_ = 0;
   MaskSchedulerStatistics statistics_;
 };

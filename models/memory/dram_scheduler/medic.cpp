@@ -35,7 +35,8 @@ struct MedicSchedulerStatistics {
     using S = MedicSchedulerStatistics;
     constexpr const char* queues[] = {"high", "low"};
     return statistics<S>()
-        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("requests", &S::requests, queues, "requests",
+                  "requests that were served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
         .counters("row_hits", &S::row_hits, queues, "requests",
@@ -74,8 +75,8 @@ class MedicScheduler final : public DramScheduler {
         writes_(p.writes),
         order_(dram, 0, 2, p) {}
 
-  const std::uint32_t high_, low_;  ///< places
-  const bool writes_;               ///< of warps that mostly hit are in the high queue
+  const std::uint32_t high_, low_;  ///< places of the high and the low queue
+  const bool writes_;               ///< writes of warps that mostly hit are in the high queue
   LevelOrder order_;
   MedicSchedulerStatistics statistics_;
 };

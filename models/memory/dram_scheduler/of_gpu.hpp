@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Returns whether requests of this kind come from the GPU: from SMs or their GMMU.  All others
-/// come from the CPU.
+/// Returns whether requests of this kind come from the GPU: from SMs or their GMMU.  All other
+/// requests come from the CPU.
 constexpr bool is_of_gpu(SourceKind kind) {
   return kind == SourceKind::sm || kind == SourceKind::gmmu || kind == SourceKind::peer;
 }

@@ -1,9 +1,8 @@
-/// Common part of schedulers whose banks serve their requests in an order that follows from the
-/// senders.
+/// Common part of schedulers whose banks serve requests in an order that depends on the senders.
 ///
-/// A bank serves the first of its requests in the scheduler's order, also if that closes a row that
-/// others hit; of the commands that can issue, that for the first request goes.  With one command
-/// bus a row command goes before a column command for a request further back.
+/// A bank serves the first of its requests in the scheduler's order, even if this closes a row that
+/// others hit; of the commands that can issue, the one for the first request goes.  With one
+/// command bus a row command goes before a column command for a request further back.
 /// Source: memory-interference.md, section 2 (one request buffer, every entry eligible).
 #pragma once
 
@@ -69,7 +68,7 @@ class OrderedScheduler : public DramScheduler {
       const DramEntry& entry = queue[place];
       const DramCycle aging = entry.arrival + age_limit_;
       if (all_aged && aging > now) {
-        all_aged = false;  // those behind are younger
+        all_aged = false;  // requests behind are younger
         next_aging_ = std::min(next_aging_, aging);
       }
       const bool hit = entry.row == open;
@@ -85,7 +84,7 @@ class OrderedScheduler : public DramScheduler {
   const bool dual_bus_;
   const std::int64_t age_limit_;
   BankRace<true> race_;
-  DramCycle next_aging_ = DramCycle::never();  ///< when a request's time comes
+  DramCycle next_aging_ = DramCycle::never();  ///< cycle in which a request ages
 };
 
 }  // namespace lockstep

@@ -2,12 +2,12 @@
 /// tenants in an order that keeps each one's banks busy together.
 ///
 /// When no marked request is left, the oldest `cap` requests of each tenant and bank are marked.
-/// The tenant whose fullest bank has the fewest of them ranks highest, then the one with the fewest
-/// in all.  Marked requests go first, then row hits, then higher-ranked tenants, then older ones.
-/// Source: 004, section 5.4.2; memory-interference.md, section 2.2 (Mutlu and Moscibroda, ISCA
-/// 2008).
+/// The tenant whose fullest bank has the fewest marked requests ranks highest; among equals, the
+/// tenant with the fewest marked requests in all. Marked requests go first, then row hits, then
+/// higher-ranked tenants, then older ones. Source: 004, section 5.4.2; memory-interference.md,
+/// section 2.2 (Mutlu and Moscibroda, ISCA 2008).
 ///
-/// Simplified: batches of a controller do not wait for those of others.  Writes that wait in a
+/// Simplified: batches of a controller do not wait for batches of others.  Writes that wait in a
 /// queue of their own have batches of their own.
 #include <array>
 #include <bit>
@@ -37,7 +37,7 @@ struct ParBsStatistics {
   static auto schema() {
     using S = ParBsStatistics;
     return statistics<S>()
-        .counter("batches", &S::batches, "batches", "formed")
+        .counter("batches", &S::batches, "batches", "batches that were formed")
         .per_tenant("marked", &S::marked, "requests", "requests that were in a batch")
         .histogram("batch_length", &S::batch_length, "cycles",
                    "DRAM cycles from the forming of a batch to its last column command");
@@ -82,7 +82,7 @@ class ParBs final : public OrderedScheduler<ParBs> {
   struct Batch {
     std::uint32_t left = 0;
     DramCycle since;
-    std::vector<std::uint16_t> ranks;  ///< by tenant; higher goes first
+    std::vector<std::uint16_t> ranks;  ///< rank of each tenant; higher goes first
     template <class Archive>
     void serialize(Archive& archive) {
       archive(left, since, ranks);
@@ -121,7 +121,8 @@ class ParBs final : public OrderedScheduler<ParBs> {
     }
   }
 
-  /// A tenant's rank is how many others have more to serve; equals are put in random order.
+  /// Ranks tenants by the number of others with more requests to serve; equal ones are put in
+  /// random order.
   void rank(Batch& of) {
     const std::size_t tenants = loads_.size();
     if (tenants == 1) return;
@@ -140,8 +141,8 @@ class ParBs final : public OrderedScheduler<ParBs> {
 
   const std::uint32_t cap_;
   Random random_;
-  std::vector<std::uint8_t> marked_;  ///< by place
-  std::array<Batch, 2> batches_;      ///< of reads, of writes
+  std::vector<std::uint8_t> marked_;  ///< marks by place in the queue
+  std::array<Batch, 2> batches_;      ///< batches of reads and of writes
   // While a batch is formed.
   std::vector<Load> loads_;
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>> order_;

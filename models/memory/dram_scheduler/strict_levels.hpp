@@ -1,9 +1,9 @@
-/// Levels of urgency, one strictly before the other, each with an order of its own.
+/// Levels of urgency, each strictly before the next and with an order of its own.
 ///
 /// A lower level takes the command slots that no request above can use, but not in banks for which
-/// one above waits: it neither opens or closes their rows nor delays it.  With `rows_stay` it may
-/// finish there what the open row holds for it, while none above wants that row: first ready comes
-/// before the levels, so that their rows are not opened twice.
+/// a request above waits: it neither opens or closes rows there nor delays that request.  With
+/// `rows_stay` a lower level may finish its requests for the open row of such a bank, while no
+/// request above wants that row: row hits come before levels, so that rows are not opened twice.
 /// Source: memory-interference.md, section 5.3.5 (AMB-65), for MeDiC's two queues and MASK's three.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// Adds to the choice of higher levels the commands that a lower level may have beside it.
+/// Adds commands of a lower level to the choice of higher levels, where both fit.
 inline void add_lower(DramChoice& choice, const DramChoice& lower, bool dual_command_bus) {
   const bool free = choice.column == DramChoice::none && choice.row == DramChoice::none;
   if (free || (dual_command_bus && choice.column == DramChoice::none)) choice.column = lower.column;
@@ -24,7 +24,7 @@ inline void add_lower(DramChoice& choice, const DramChoice& lower, bool dual_com
 
 class StrictLevels {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   StrictLevels(const DramParameters& dram, unsigned first, unsigned end, Cycles age_limit,
                bool rows_stay)
       : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay), first_(first), end_(end) {
@@ -63,7 +63,7 @@ class StrictLevels {
     return choice;
   }
 
-  /// Returns the banks whose open row serves lower levels, and not this one.
+  /// Returns the banks whose open row serves lower levels but not this one.
   std::uint64_t hits_below_only(const DramQueue& queue, unsigned level) const {
     std::uint64_t banks = 0;
     for (std::uint64_t rest = queue.active_banks(level); rest != 0; rest &= rest - 1) {

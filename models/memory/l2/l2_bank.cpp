@@ -31,8 +31,8 @@ bool write_back(const L2Context& context, const L2Tags& tags, std::uint32_t plac
   return true;
 }
 
-/// The oldest dirty line of a set is cleaned before a store makes another one dirty than may be:
-/// the one at `place`, or one that is to come (absent).  False: no room for the write.
+/// Cleans the oldest dirty line of a set before a store makes more lines dirty than allowed: the
+/// store's line is at `place`, or will come (absent).  Returns false without room for the write.
 bool keep_dirty_limit(const L2Context& context, L2Tags& tags, const Transaction& store,
                       std::uint32_t place, L2Cycle cycle) {
   const std::uint32_t limit = context.parameters.dirty_ways;
@@ -97,13 +97,13 @@ L2Cycle L2Bank::serve(const L2Context& context, L2Cycle cycle) {
   return requests_.empty() ? idle : std::max(requests_.front().ready, busy_until_);
 }
 
-/// Statistics of a service that starts now, and the queue behind it.
+/// Counts a service that starts now, and the queue behind it.
 void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
   PartitionStatistics& statistics = context.statistics;
   const Transaction& t = context.transactions[requests_.front().transaction];
   const std::uint16_t tenant = t.request.tenant;
-  // A request that waits here waited behind the last one served if the bank was busy until now,
-  // otherwise behind this one, which was blocked.
+  // A request that waits here waited for the last one served if the bank was busy until now;
+  // otherwise for this one, which was blocked.
   waits_.charge(statistics.l2_wait_behind, is_blocked() ? tenant : last_tenant_, cycle.value());
   waits_.leave(tenant, cycle.value());
   last_tenant_ = tenant;
@@ -174,8 +174,8 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   return true;
 }
 
-/// Attaches a transaction to the MSHR of its line, and asks DRAM for the sectors that are not on
-/// their way yet.
+/// Attaches a transaction to the MSHR of its line, and requests from DRAM the sectors that are not
+/// on their way yet.
 bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
                         std::uint8_t valid, L2Cycle cycle) {
   Transaction& t = context.transactions[index];
@@ -187,8 +187,8 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
     entry = mshrs_.allocate(t.line);
   }
   L2Mshrs::Entry& mshr = mshrs_[entry];
-  // The rest of a line comes only with a sector that somebody waits for: the MSHR goes with the
-  // last who waits.
+  // The rest of a line comes only with a sector that a request waits for: the MSHR is freed with
+  // the last waiting request.
   const bool reads = (missing & ~mshr.pending) != 0;
   const unsigned fetched =
       context.parameters.fetch == L2Fetch::line ? L2Tags::all_sectors & ~valid : missing;
@@ -349,8 +349,8 @@ void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
   const Transaction& t = context.transactions[index];
   const std::uint32_t place = tags_.find(t.line);
   if (place == L2Tags::absent) return;
-  // The store goes to DRAM as well, so that resident sectors keep their state; an incomplete one
-  // gains the bytes.
+  // The store goes to DRAM as well, so that resident sectors keep their state and incomplete ones
+  // gain the bytes.
   for (unsigned rest = t.request.sectors & tags_[place].partial; rest != 0; rest &= rest - 1) {
     const auto sector = static_cast<unsigned>(std::countr_zero(rest));
     tags_.write(place, sector, context.transactions.mask(index, sector),
@@ -369,7 +369,7 @@ void L2Bank::use(const L2Context& context, const MemoryRequest& request, std::ui
     context.replacement.on_use(place_of(place), request);
 }
 
-/// Returns a free place of the line's set, or the one of the line that the policies let go.
+/// Returns a free place of the line's set, or the place of the line that the policies let go.
 std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
   const std::uint32_t oldest = tags_.victim(line);
   const bool is_restricted = context.policy.has(CachePolicy::restricts);

@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// Room for reads or writes in the queue of a DRAM channel, as a bit each.
+/// Room for reads or writes in the queue of a DRAM channel, one bit each.
 enum DramRoom : std::uint8_t { read_room = 1, write_room = 2 };
 
 /// State that the banks of a partition share.
@@ -49,8 +49,8 @@ struct LineDecision {
 
 /// A bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
 ///
-/// Its two step functions act in a cycle and say when they want to be called again: a later cycle,
-/// or `blocked` when only something else (a free place) can help, or `idle`.
+/// Its two step functions act in a cycle and return the cycle of their next call: a later cycle,
+/// `blocked` when only another event (a free place) can help, or `idle`.
 /// Source: memory-interference.md, section 1.2, steps 5 to 7; AMB-01 (a lookup per cycle).
 ///
 /// Simplified: the bank has tags only; the partition has the bytes.  Lines are allocated when the
@@ -95,13 +95,13 @@ class L2Bank {
     fills_.push(fill);
   }
 
-  /// Returns the first cycle in which run() may do something, if wake() is not called before.
+  /// Returns the first cycle in which run() may have work, unless wake() is called before.
   L2Cycle due() const { return due_; }
   void wake(L2Cycle cycle) { due_ = std::min(due_, cycle); }
   /// Returns the directions in which the bank waits for room in the DRAM queue: DramRoom.
   unsigned wanted_room() const { return wanted_room_; }
   struct Progress {
-    bool served = false, filled = false;  ///< a place became free in the queue
+    bool served = false, filled = false;  ///< true: a place became free in the queue
   };
   /// Runs a cycle: a fill, then a lookup.
   Progress run(const L2Context& context, L2Cycle cycle);
@@ -123,9 +123,9 @@ class L2Bank {
     const std::uint32_t place = tags_.find(line);
     return place != L2Tags::absent && (tags_[place].dirty & sectors) != 0;
   }
-  // Copies of lines in the other half of L2 (l2_halves.hpp), which stand among the lines.
-  /// Looks up the copy in this half. A load uses it; any other request takes it away. Returns
-  /// whether the copy answers.
+  // Copies of lines of the other half of L2 (l2_halves.hpp), stored among the bank's lines.
+  /// Looks up the copy in this half. A load uses it; any other request removes it. Returns whether
+  /// the copy answers.
   bool use_copy(const L2Context& context, const MemoryRequest& request, std::uint32_t line);
   void keep_copy(const L2Context& context, const Transaction& load, L2Cycle cycle);
   /// A store goes past the L2: a resident copy is updated at no cost.
@@ -144,7 +144,7 @@ class L2Bank {
     tags_.warm_set(mshrs_[mshr].line);
     transactions.warm(mshrs_[mshr].first);
   }
-  /// Prefetches the data that the fill of an MSHR, which is on its way, will touch.
+  /// Prefetches the state that the coming fill of an MSHR will touch.
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.prefetch_victim(mshrs_[mshr].line);
     transactions.prefetch(mshrs_[mshr].first);
@@ -153,9 +153,10 @@ class L2Bank {
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint32_t copy_bit = std::uint32_t{1} << 31;  ///< of a tag
+  /// Bit of a tag that marks a copy.
+  static constexpr std::uint32_t copy_bit = std::uint32_t{1} << 31;
 
-  /// Puts the head of the fill queue into the tags and wakes who waited for it.
+  /// Puts the head of the fill queue into the tags and wakes the transactions that waited for it.
   L2Cycle fill(const L2Context& context, L2Cycle cycle);
   /// Serves the head of the request queue.
   L2Cycle serve(const L2Context& context, L2Cycle cycle);
@@ -164,7 +165,8 @@ class L2Bank {
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
                   std::uint8_t valid, L2Cycle cycle);
   void finish_service(const L2Context& context, L2Cycle cycle);
-  /// A lookup has found the line at `place`, which is the set's most recently used one now.
+  /// Notes that a lookup has found the line at `place`, which becomes the set's most recently used
+  /// one.
   void use(const L2Context& context, const MemoryRequest& request, std::uint32_t place);
   CachePlace place_of(std::uint32_t place) const;
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
@@ -174,7 +176,7 @@ class L2Bank {
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
                       std::uint32_t place, L2Cycle cycle);
   bool is_blocked() const { return blocked_since_ != not_blocked; }
-  /// Returns the cycles in which the bank moves so many sectors.
+  /// Returns the cycles in which the bank moves `sectors` sectors.
   std::int64_t beats(std::uint32_t sectors) const {
     return (std::int64_t{sectors} * 32 + (std::int64_t{1} << width_shift_) - 1) >> width_shift_;
   }
@@ -190,8 +192,8 @@ class L2Bank {
     if (stall_fills_ != fills_done_) return false;
     return stall_ != BankStall::dram_queue || !context.dram.may_have_room(stall_write_);
   }
-  /// Returns whether a fill of this line may let a blocked head go.  A read that waits for DRAM to
-  /// take it needs its own line; others wait for an MSHR or for a clean victim.
+  /// Returns whether a fill of this line may let a blocked head go.  A read that waits for DRAM
+  /// needs its own line; other heads wait for an MSHR or for a clean victim.
   bool may_help_head(const L2Context& context, std::uint32_t line) const {
     return !is_blocked() || stall_ != BankStall::dram_queue || stall_write_ ||
            context.transactions[requests_.front().transaction].line == line;
@@ -200,7 +202,7 @@ class L2Bank {
   static constexpr L2Cycle not_blocked{-1};
 
   const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;
-  const std::uint32_t first_set_;  ///< the bank's first among the sets of the partition
+  const std::uint32_t first_set_;  ///< first set of the bank among the sets of the partition
   L2Tags tags_;
   L2Mshrs mshrs_;
   Ring<Pending> requests_;
@@ -212,11 +214,12 @@ class L2Bank {
   L2Cycle busy_until_, fill_busy_until_;
   L2Cycle blocked_since_ = not_blocked;
   BankStall stall_ = BankStall::mshrs;
-  bool stall_write_ = false;       ///< it needs room for a write
-  std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each
-  std::uint64_t stall_fills_ = 0;  ///< fills_done_ when the head was last looked at
+  bool stall_write_ = false;  ///< the stalled request needs room for a write
+  /// Number of fills; after each one a blocked head may hit, merge or miss.
+  std::uint64_t fills_done_ = 0;
+  std::uint64_t stall_fills_ = 0;  ///< value of fills_done_ when the head was last looked at
   std::uint16_t last_tenant_ = 0;
-  LineDecision of_store_, of_fill_;  ///< of the heads of the queues
+  LineDecision of_store_, of_fill_;  ///< decisions on the heads of the queues
 };
 
 }  // namespace lockstep

@@ -1,11 +1,11 @@
 /// An L2 in two halves, each with the SMs that stand there (noc/topology.hpp).
 ///
-/// A line has its home in one half, whose slices order all accesses to it.  A load from the other
-/// half crosses a link and leaves a copy there, which answers the next ones without crossing.  A
-/// store or atomic crosses to the home, and takes the copy away.
-/// Source: gpu-benches, cuda-latency on an A100: 213 cycles up to 20 of 40 MiB, 426 between 30 and
-/// 38 MiB, where half of the lines are in the far half (283) and half in memory (570).  That each
-/// half keeps what its own SMs ask for says NVIDIA's description of that GPU.
+/// A line has its home in one half, whose slices order all accesses to it. A load from the other
+/// half crosses a link and leaves a copy in that half; the copy answers the next loads there
+/// without crossing. A store or atomic crosses to the home, and takes the copy away. Source:
+/// gpu-benches, cuda-latency on an A100: 213 cycles up to 20 of 40 MiB, 426 between 30 and 38 MiB,
+/// where half of the lines are in the far half (283) and half in memory (570). NVIDIA's description
+/// of that GPU says that each half keeps the data that its own SMs ask for.
 ///
 /// Simplified: a request takes both ways across before it enters its partition, and reads the bytes
 /// of its home partition there.  Copies stand in the home's slice, where they take the room that
@@ -38,7 +38,7 @@ class L2Halves {
     return request.source == SourceKind::sm &&
            topology_.in_second_half(SmId{request.requester}) != in_second_;
   }
-  /// The transaction crosses with so many flits of data, there or back.
+  /// Lets the transaction cross with `flits` flits of data, there or back.
   void cross(std::uint32_t transaction, std::uint32_t flits, L2Cycle now) {
     crossing_.push({L2Cycle{link_.reserve(now.value(), flits) + latency_}, transaction});
   }
@@ -65,7 +65,7 @@ class L2Halves {
     }
   };
 
-  const std::int64_t latency_;  ///< both ways
+  const std::int64_t latency_;  ///< cycles for the way there and back
   const Topology topology_;
   const bool in_second_;
   SendPort link_;

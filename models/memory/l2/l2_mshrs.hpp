@@ -8,7 +8,8 @@
 
 namespace lockstep {
 
-/// The lines of one L2 bank that DRAM owes, each with the transactions that wait for it.
+/// Lines of one L2 bank that are on their way from DRAM, each with the transactions that wait for
+/// it.
 ///
 /// A later miss on the line joins its entry and asks DRAM only for sectors not yet on their way.
 /// Source: gpu-parameters.md, section 1, cache strings (mshr:entries:merges) and section 8.
@@ -18,9 +19,9 @@ class L2Mshrs {
 
   struct Entry {
     std::uint32_t line = 0;
-    std::uint32_t first = none, last = none;  ///< waiting transactions, in order
-    std::uint32_t next = none;                ///< of the bucket, or of the free list
-    std::uint32_t before = none;              ///< of the bucket
+    std::uint32_t first = none, last = none;  ///< first and last waiting transaction, in order
+    std::uint32_t next = none;                ///< next entry of the bucket, or of the free list
+    std::uint32_t before = none;              ///< previous entry of the bucket
     std::uint16_t waiting = 0;
     std::uint8_t pending = 0;  ///< sectors on their way
     std::uint8_t reserved = 0;

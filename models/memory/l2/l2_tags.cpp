@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t vector_ways = 8;  ///< ways that are looked at together
+constexpr std::uint32_t vector_ways = 8;  ///< ways compared at once
 
 __m128i load_ages(const std::uint8_t* from) {
   return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
@@ -52,7 +52,8 @@ L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
       masks_(std::size_t{sets} * ways),
       dirty_(sets, 0) {
   for (std::uint32_t number = 0; number < sets; ++number) {
-    std::fill_n(set(number), ages_at_, std::byte{0xff});  // no line has the number `absent`
+    // Fills the tags: no line has the number `absent`.
+    std::fill_n(set(number), ages_at_, std::byte{0xff});
     // Free places go first, the lowest before others.
     for (std::uint32_t way = 0; way < padded_ways_; ++way)
       ages_of(number * most_ways)[way] =
@@ -95,13 +96,14 @@ void L2Tags::touch(std::uint32_t place) {
   const __m128i last_younger = _mm_set1_epi8(static_cast<char>(before - 1));
   for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
     const __m128i age = load_ages(ages + way);
-    const __m128i younger = _mm_cmpeq_epi8(_mm_min_epu8(age, last_younger), age);  // all ones: -1
+    // A true lane has all bits set, which is -1: the subtraction makes younger lines older by 1.
+    const __m128i younger = _mm_cmpeq_epi8(_mm_min_epu8(age, last_younger), age);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(ages + way), _mm_sub_epi8(age, younger));
   }
   ages[way_of(place)] = 0;
 }
 
-/// A place that was just used goes behind those that are younger than `age`.
+/// Ages a place that was just used behind places younger than `age`.
 void L2Tags::make_older(std::uint32_t place, std::uint8_t age) {
   std::uint8_t* ages = ages_of(place);
   for (std::uint32_t way = 0; way < ways_; ++way)
@@ -143,7 +145,7 @@ void L2Tags::serialize(Archive& archive) {
     for (std::uint32_t place = number * most_ways; place < number * most_ways + ways_; ++place)
       archive(tag_at(place), ages_of(place)[way_of(place)], (*this)[place]);
   archive(masks_);
-  for (std::uint32_t number = 0; number < sets_; ++number) {  // follows from the lines
+  for (std::uint32_t number = 0; number < sets_; ++number) {  // rebuilds the flags from the lines
     dirty_[number] = 0;
     for (std::uint32_t place = number * most_ways; place < number * most_ways + ways_; ++place)
       if ((*this)[place].dirty != 0) dirty_[number] |= bit_of(place);

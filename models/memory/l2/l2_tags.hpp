@@ -19,8 +19,8 @@ namespace lockstep {
 /// when masks have covered it or a later read has fetched it ("lazy fetch on read").
 /// Source: gpu-parameters.md, section 1, cache strings (S, B, L) and section 8.
 ///
-/// All of a set stands together, since a lookup or a fill seldom finds it in this computer's
-/// caches: tags, age of each way, then its lines; eight bytes for each way.
+/// The data of a set are stored together, since a lookup or a fill seldom finds them in this
+/// computer's caches: tags, the age of each way, then its lines; eight bytes for each way.
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
@@ -29,8 +29,8 @@ class L2Tags {
   struct Line {
     std::uint8_t valid : 4 = 0;       ///< sectors that can be read
     std::uint8_t dirty : 4 = 0;       ///< sectors newer than DRAM
-    std::uint8_t partial : 4 = 0;     ///< sectors of which only masks_ bytes are there
-    std::uint8_t line_class : 4 = 0;  ///< the policy's
+    std::uint8_t partial : 4 = 0;     ///< sectors of which only the bytes in masks_ are there
+    std::uint8_t line_class : 4 = 0;  ///< class that the policy chose
     std::uint8_t tenant = 0;
 
     template <class Archive>
@@ -48,8 +48,8 @@ class L2Tags {
   static constexpr std::size_t most_tenants = 256;
   static constexpr std::uint32_t most_ways = 64;
 
-  /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
-  /// two.  Up to 64 ways.
+  /// Makes the tags of a bank that holds one of `stride` lines; XOR of higher bits spreads lines
+  /// over the sets if `sets` is a power of two.  Up to 64 ways.
   L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride);
 
   /// Returns the place of a line, or absent.
@@ -78,7 +78,7 @@ class L2Tags {
   std::uint32_t dirty_lines(std::uint32_t begin) const {
     return static_cast<std::uint32_t>(std::popcount(dirty_[set_number(begin)]));
   }
-  /// Returns the least recently used one of them; there must be one.
+  /// Returns the least recently used dirty line.  Precondition: there is one.
   std::uint32_t oldest_dirty(std::uint32_t begin) const;
 
   /// Marks the most recent use.
@@ -93,7 +93,7 @@ class L2Tags {
   /// Puts `line` at `place`, with no sector there.
   void install(std::uint32_t place, std::uint32_t line, CachePosition position);
 
-  /// A store wrote the bytes `mask` of a sector.
+  /// Notes that a store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
   /// Brings the tags that find() reads into the cache.
@@ -141,13 +141,13 @@ class L2Tags {
   static std::uint64_t bit_of(std::uint32_t place) { return std::uint64_t{1} << way_of(place); }
   void make_older(std::uint32_t place, std::uint8_t age);
 
-  std::uint32_t ways_, padded_ways_;  ///< padded: to whole vectors
+  std::uint32_t ways_, padded_ways_;  ///< number of ways, also rounded up to whole vectors
   std::uint32_t stride_shift_, set_shift_, sets_;
   bool power_of_two_;
-  std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set
+  std::size_t ages_at_, lines_at_, set_bytes_;  ///< byte offsets within a set, and its size
   LineAlignedVector<std::byte> sets_bytes_;
   std::vector<std::array<std::uint32_t, 4>> masks_;
-  std::vector<std::uint64_t> dirty_;  ///< ways with dirty sectors, by set
+  std::vector<std::uint64_t> dirty_;  ///< ways with dirty sectors in each set
 };
 
 }  // namespace lockstep

@@ -1,9 +1,9 @@
-/// Dynamic re-reference interval prediction (DRRIP): lines come in by SRRIP's rule or by BRRIP's,
+/// Dynamic re-reference interval prediction (DRRIP): new lines follow SRRIP's rule or BRRIP's,
 /// whichever misses less.
 ///
-/// BRRIP (bimodal) expects a line that comes in only in the distant future, but for one in
-/// `bimodal`, so that a part of a working set that is larger than the cache stays.  Some sets
-/// always follow the one rule and some the other; a counter of their misses decides for the rest.
+/// BRRIP (bimodal) predicts a distant use for all new lines except one in `bimodal`, so that a part
+/// of a working set larger than the cache stays.  Some sets always follow one rule and some the
+/// other; a counter of their misses decides for the rest.
 /// Source: Jaleel et al., ISCA 2010, sections 4.3 and 4.4 (set duelling, counter of 10 bits, 32
 /// leading sets for each rule).
 ///
@@ -95,7 +95,8 @@ class Drrip final : public Replacement {
   const std::uint32_t bimodal_, stride_;
   RereferenceIntervals intervals_;
   Random random_;
-  std::uint32_t static_misses_ = middle - 1;  ///< those of leading sets, less the bimodal ones
+  /// Misses of leading sets, less those of bimodal sets.
+  std::uint32_t static_misses_ = middle - 1;
   DrripStatistics statistics_;
 };
 

@@ -7,8 +7,8 @@
 /// An access without a hint, or with `evict_unchanged`, leaves a line its priority; a line that it
 /// brings in is a normal one.
 ///
-/// Decided, since nothing is published: the part of the L2 that `evict_last` lines may hold counts
-/// in each set.  Of more of them than that, those used longest ago are normal ones.
+/// Own choice, since nothing is published: `evict_last` lines may hold a share of the ways of each
+/// set.  Beyond that share, those used longest ago count as normal lines.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -64,18 +64,18 @@ class Hints final : public Replacement {
   L2Priority& at(const CachePlace& place) {
     return priorities_[std::size_t{place.set} * ways_ + place.way];
   }
-  /// Returns when a line's turn to leave is: 0 before 1 before 2.
+  /// Returns the turn in which a line leaves: lines of turn 0 leave first, then 1, then 2.
   unsigned turn(std::uint32_t set, std::span<const CacheWay> ways, std::uint32_t way) const {
     const L2Priority* of_set = &priorities_[std::size_t{set} * ways_];
     if (of_set[way] != L2Priority::last) return of_set[way] == L2Priority::first ? 0 : 1;
-    std::uint32_t later = 0;  // lines that shall stay, used since
+    std::uint32_t later = 0;  // lines to be kept that were used later
     for (std::uint32_t other = 0; other < ways.size(); ++other)
       later += of_set[other] == L2Priority::last && ways[other].last_use > ways[way].last_use;
     return later < kept_ ? 2 : 1;
   }
 
   const std::uint32_t ways_, kept_;
-  std::vector<L2Priority> priorities_;  ///< by set and way
+  std::vector<L2Priority> priorities_;  ///< priority of each way, set by set
 };
 
 }  // namespace

@@ -17,15 +17,15 @@ namespace lockstep {
 /// Contract: a policy overrides the hooks that it needs and names them in `hooks()`; the others are
 /// never called, so that LRU costs no call.  One object serves all banks of a partition and keeps
 /// its own state for each way: sets are numbered over the partition, ways within a set.  A policy
-/// depends on nothing but what the hooks tell and what serialize keeps.  Free ways are taken before
-/// anybody is asked, and a cache policy may restrict who can go (CachePolicy::candidates).
+/// depends only on calls of its hooks and on the state in serialize.  Free ways are taken without
+/// asking it, and a cache policy may restrict its candidates (CachePolicy::candidates).
 /// Source: 004, section 4.3.3 (replacement beside bypass and insertion).
 class Replacement {
  public:
   enum Hook : unsigned {
-    uses = 1,      ///< on_use
-    installs = 2,  ///< on_install
-    chooses = 4,   ///< victim, where the least recently used line would go otherwise
+    uses = 1,      ///< calls on_use
+    installs = 2,  ///< calls on_install
+    chooses = 4,   ///< calls victim, where the least recently used line would go otherwise
   };
   explicit Replacement(unsigned hooks) : hooks_(hooks) {}
   virtual ~Replacement() = default;
@@ -38,8 +38,8 @@ class Replacement {
   virtual void on_use(const CachePlace&, const MemoryRequest&) {}
   /// A line comes in at a way.
   virtual void on_install(const CachePlace&, const MemoryRequest&, CachePosition) {}
-  /// Returns the way of the full set `set` that gives its place up to `line`, one of `candidates`
-  /// (a bit for each way, at least one of them set).
+  /// Returns the way of the full set `set` that `line` takes, one of `candidates` (a mask of ways
+  /// with at least one bit set).
   virtual std::uint32_t victim(std::uint32_t set, std::uint32_t line, std::span<const CacheWay>,
                                std::uint64_t candidates) = 0;
 
@@ -50,7 +50,7 @@ class Replacement {
   const unsigned hooks_;
 };
 
-/// Trait: the place that a cache policy gives a line that comes in means something.
+/// Trait: the policy respects the place that a cache policy gives a new line.
 inline constexpr const char* orders_lines = "orders lines";
 /// Trait: requests shall carry the priorities that programs give lines (noc/l2_priority_mark.hpp).
 inline constexpr const char* honours_hints = "honours hints";

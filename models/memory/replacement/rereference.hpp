@@ -1,5 +1,5 @@
-/// Re-reference intervals: how long it will take until each line of a cache is used again, as
-/// RRIP policies predict it in a few bits a line.
+/// Re-reference intervals: the predicted time until each line of a cache is used again, as RRIP
+/// policies keep it in a few bits a line.
 ///
 /// A line that is used is expected again at once.  The victim is a line that is expected in the
 /// `distant` future; while there is none, all lines of the set grow older together.
@@ -26,8 +26,8 @@ class RereferenceIntervals {
         intervals_(std::size_t{sets} * ways, distant_) {}
 
   std::uint8_t distant() const { return distant_; }
-  /// Returns the interval of a line about which nothing is known: a scan then leaves before lines
-  /// in use do.
+  /// Returns the interval of a line about which nothing is known; lines of a scan then leave before
+  /// lines in use.
   std::uint8_t long_interval() const { return static_cast<std::uint8_t>(distant_ - 1); }
 
   void use(const CachePlace& place) { at(place) = 0; }
@@ -48,7 +48,7 @@ class RereferenceIntervals {
     return usual;
   }
 
-  /// Lets the set grow older until one of the candidates is distant, and returns the first of them.
+  /// Ages the set until one of the candidates is distant, and returns the first such candidate.
   std::uint32_t victim(std::uint32_t set, std::uint64_t candidates) {
     std::uint8_t* of_set = &intervals_[std::size_t{set} * ways_];
     std::uint8_t oldest = 0;
@@ -77,7 +77,7 @@ class RereferenceIntervals {
 
   std::uint8_t distant_;
   std::uint32_t ways_;
-  std::vector<std::uint8_t> intervals_;  ///< by set and way
+  std::vector<std::uint8_t> intervals_;  ///< interval of each way, set by set
 };
 
 }  // namespace lockstep

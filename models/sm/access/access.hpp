@@ -13,10 +13,10 @@ namespace lockstep {
 
 /// The lanes of a memory instruction that meet in one line.
 struct LineGroup {
-  std::uint64_t line = 0;  ///< address, virtual (global) or physical (local)
+  std::uint64_t line = 0;  ///< address of the line, virtual (global) or physical (local)
   std::uint32_t lanes = 0;
   std::uint8_t sectors = 0;
-  std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
+  std::uint8_t first_offset = 0;  ///< place of the first lane's bytes in the line
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -27,8 +27,8 @@ static_assert(sizeof(LineGroup) == 16);
 
 /// Destination of the bytes of an asynchronous copy: shared memory of the block.
 struct CopyTarget {
-  std::array<std::uint32_t, 32> to{};    ///< by lane
-  std::array<std::uint8_t, 32> bytes{};  ///< bytes that each lane reads
+  std::array<std::uint32_t, 32> to{};    ///< address for each lane
+  std::array<std::uint8_t, 32> bytes{};  ///< bytes read by each lane
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -36,9 +36,9 @@ struct CopyTarget {
   }
 };
 
-/// A memory instruction between issue and its last translation check: its lanes grouped by line.
-/// There are many: one whose lanes follow each other in up to two lines touches one line of the
-/// computer's caches, and those of its data.
+/// A memory instruction between issue and its last translation check, with its lanes grouped by
+/// line. Accesses are many, so they are compact: an access whose lanes follow each other in up to
+/// two lines touches one cache line of this computer, and those of its data.
 struct alignas(64) Access {
   /// bulk_load, bulk_prefetch: single lines of the SM's bulk engine, whose stores are of kind
   /// `store`.
@@ -46,24 +46,26 @@ struct alignas(64) Access {
 
   Kind kind = Kind::load;
   bool local = false;
-  bool bypass = false;      ///< of L1
-  bool contiguous = false;  ///< consecutive lanes at consecutive addresses
+  bool bypass = false;      ///< true: the access bypasses L1
+  bool contiguous = false;  ///< true: consecutive lanes are at consecutive addresses
   std::uint8_t warp = 0;
-  std::uint8_t stride = 4;  ///< bytes of a lane
+  std::uint8_t stride = 4;  ///< bytes from one lane to the next
   std::uint8_t groups = 0, next = 0;
-  std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
+  /// Number of this 32-bit word of a local memory access, and number of all its words.
+  std::uint8_t part = 0, parts = 1;
   std::uint16_t flight = 0xffff;
-  std::uint16_t parked = 0xffff;      ///< its copy, if some of its lines have been parked
-  std::uint8_t tenant = 0, grid = 0;  ///< grid: its place
+  std::uint16_t parked = 0xffff;      ///< index of the parked copy, if lines have been parked
+  std::uint8_t tenant = 0, grid = 0;  ///< tenant number, and place of the grid
   std::uint32_t pc = 0;
   /// Phase of the warp's block at issue, since a barrier may pass before the access goes. Prefetch:
   /// see hint().
   std::uint32_t phase = 0;
   std::uint32_t active = 0;
-  std::uint16_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
-  std::uint16_t member = 0xffff;  ///< number among those that may fault (FaultableAccesses)
+  /// Holders of a parked copy: lines, and the queue while it has the original.
+  std::uint16_t holders = 0;
+  std::uint16_t member = 0xffff;  ///< number among accesses that may fault (FaultableAccesses)
   std::array<LineGroup, 32> group{};
-  std::array<std::uint8_t, 32> offset{};  ///< each lane's place in the line; unused if contiguous
+  std::array<std::uint8_t, 32> offset{};  ///< place of each lane in the line; unused if contiguous
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
   /// Copies: a CopyTarget.
   std::array<std::byte, 1024> data{};
@@ -90,8 +92,8 @@ struct alignas(64) Access {
     return 32 * words * sizeof(isa::AtomicWord);
   }
 
-  /// The access becomes a copy of a global access, as far as `other` is filled in.  The function
-  /// reads nothing of this object: this computer would wait until the cache line has come.
+  /// Copies a global access, as far as `other` is filled in.  The function reads nothing of this
+  /// object: this computer would wait until the cache line has come.
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));

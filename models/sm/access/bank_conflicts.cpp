@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned word_bytes = 4;
 
-/// Returns the words of its line, one of each bank, that the lanes of a group want, as bits.
+/// Returns a mask of the words of the line that the lanes of a group want, at most one of each
+/// bank.
 std::uint32_t wanted_words(const Access& access, const LineGroup& group) {
   const unsigned words_of_a_lane = access.stride <= word_bytes ? 1 : access.stride / word_bytes;
   const std::uint32_t each = (1u << words_of_a_lane) - 1;
@@ -33,11 +34,11 @@ std::uint32_t word_followers(const Access& access) {
     return static_cast<std::uint32_t>(
         _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_sub_epi8(next, here), step)));
   };
-  // Behind the last lane stands 0, which follows no place in a line.
+  // A zero follows the last lane; it matches no place in a line.
   return equal(low, _mm_alignr_epi8(high, low, 1)) | equal(high, _mm_srli_si128(high, 1)) << 16;
 }
 
-/// wanted_words() of lanes that have a word each, run by run.
+/// Returns wanted_words() for lanes that want one word each, computed run by run.
 std::uint32_t wanted_by_runs(const Access& access, std::uint32_t lanes, std::uint32_t followers) {
   std::uint32_t words = 0;
   for_each_run(lanes, followers, [&](unsigned lane, unsigned count) {
@@ -55,10 +56,10 @@ unsigned most_words_of_a_bank(const Access& access) {
         static_cast<unsigned>(std::popcount(access.active)) * std::uint64_t{access.stride};
     return static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
   }
-  // Run by run where many lanes stand in few runs.
+  // Lanes are handled in runs if many lanes stand in few runs.
   const std::uint32_t followers = access.stride == word_bytes ? word_followers(access) : 0;
   const bool by_runs = followers != 0 && count_runs(access.active, followers) <= few_runs;
-  // How many words each bank gives: a plane for each bit of these numbers.
+  // Number of words that each bank gives, with one plane for each bit of these numbers.
   std::array<std::uint32_t, 6> planes{};
   for (unsigned g = 0; g < access.groups; ++g) {
     std::uint32_t words = by_runs ? wanted_by_runs(access, access.group[g].lanes, followers)

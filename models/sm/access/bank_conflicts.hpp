@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Returns how many words of one of 32 banks a global access wants at most: the cycles that L1's
-/// data take for it.  Lanes that want the same word share it.
+/// Returns the most words that one of 32 banks gives for a global access: the cycles that L1's data
+/// take for it.  Lanes that want the same word share it.
 unsigned most_words_of_a_bank(const Access& access);
 
 }  // namespace lockstep

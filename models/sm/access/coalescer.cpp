@@ -49,7 +49,7 @@ std::uint8_t sectors_of(unsigned offset, unsigned bytes) {
                                    (1u << (offset / sector_bytes)));
 }
 
-/// Coalesces lanes that are one run: each line is met once.
+/// Coalesces lanes that form one run, so that each line is met once.
 void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, unsigned first,
                          unsigned count) {
   unsigned groups = 0;
@@ -65,7 +65,7 @@ void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, uns
   access.contiguous = true;
 }
 
-/// Writes each lane's place in its line, eight lanes at once, also of lanes that are not active.
+/// Writes the place of each lane in its line, eight lanes at once, inactive lanes included.
 void find_offsets(Access& access, const LaneAddresses& address) {
   const __m128i in_line = _mm_set1_epi64x(line_bytes - 1);
   const auto pair = [&](unsigned lane) {
@@ -82,12 +82,12 @@ void find_offsets(Access& access, const LaneAddresses& address) {
   }
 }
 
-/// Coalesces run by run, with a small hash of the lines found so far.  `has_offsets`: each lane's
-/// place in its line has been written.
+/// Coalesces run by run, with a small hash of the lines found so far.  `has_offsets`:
+/// find_offsets() has written each lane's place in its line.
 template <bool has_offsets>
 void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
                    std::uint32_t followers) {
-  std::array<std::uint8_t, 64> place{};  // 1 + group
+  std::array<std::uint8_t, 64> place{};  // 1 + group of each lane
   unsigned groups = 0;
   const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
                        unsigned lanes) {
@@ -129,7 +129,7 @@ void coalesce(Access& access, const LaneAddresses& address, unsigned bytes) {
   const unsigned first = static_cast<unsigned>(std::countr_zero(access.active));
   const unsigned count = static_cast<unsigned>(std::popcount(access.active));
   const std::uint32_t followers = find_followers(address, bytes);
-  // Between the lanes of one run, every one but the last has a follower.
+  // In one run, every lane but the last has a follower.
   const bool one_run =
       lanes_from(first, count) == access.active && (lanes_from(first, count - 1) & ~followers) == 0;
   if (one_run) {

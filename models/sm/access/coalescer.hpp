@@ -26,7 +26,7 @@ bool are_consecutive(const std::uint32_t* addresses, unsigned bytes);
 /// Does what `coalesce` would do for 32 active lanes at consecutive addresses from `base` on.
 void coalesce_consecutive(Access& access, std::uint64_t base, unsigned bytes);
 
-/// Splits the groups of more than 16 lanes: an atomic request has room for so many with 16 bytes
+/// Splits the groups of more than 16 lanes: an atomic request has room for 16 lanes with 16 bytes
 /// each.
 void halve_large_groups(Access& access);
 

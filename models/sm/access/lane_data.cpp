@@ -33,7 +33,7 @@ void lane_addresses(const Instruction& instruction, const WarpContext& context,
   const std::uint64_t first = address[static_cast<unsigned>(std::countr_zero(active))];
   const __m128i firsts = _mm_set1_epi64x(static_cast<std::int64_t>(first));
   const __m128i mask = _mm_set1_epi64x(active);
-  __m128i bits = _mm_set_epi64x(2, 1);  // of the lanes of a pair
+  __m128i bits = _mm_set_epi64x(2, 1);  // bits of the two lanes of a pair
   for (unsigned lane = 0; lane < warp_size; lane += 2, bits = _mm_slli_epi64(bits, 2)) {
     auto* pair = reinterpret_cast<__m128i*>(&address[lane]);
     const __m128i runs = _mm_cmpeq_epi64(_mm_and_si128(mask, bits), bits);
@@ -130,7 +130,7 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
   if (memory.elements == 1 && bytes == memory.register_bytes && bytes >= 4) {
     if (!instruction.destination[0].valid()) return;
     auto* row = reinterpret_cast<std::byte*>(context.row(instruction.destination[0]));
-    // Run by run: of the sectors in the middle some may come later.
+    // Loads run by run: some sectors in the middle may come later.
     for (std::uint32_t left = lanes; left != 0;) {
       const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
       const unsigned count = static_cast<unsigned>(std::countr_one(left >> lane));
@@ -161,7 +161,7 @@ void scatter_part(const Instruction& instruction, const WarpContext& context, st
                   const std::byte* base, const std::uint8_t* offset, unsigned part) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
-  if (bytes == 8) {  // half of an element
+  if (bytes == 8) {  // the word is half of an element
     if (!instruction.destination[part / 2].valid()) return;
     std::uint32_t* row = context.row(instruction.destination[part / 2]);
     for_each_lane(lanes, [&](unsigned lane) {

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Bytes of one lane in memory.
+/// Returns the bytes of one lane in memory.
 inline unsigned lane_bytes(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) * memory.elements;
 }
@@ -20,7 +20,7 @@ inline bool moves_words(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
 }
 
-/// Returns where the data of these lanes of an asynchronous copy goes, and how much each lane
+/// Returns the destination of an asynchronous copy's data for these lanes, and how much each lane
 /// reads.
 CopyTarget copy_target(const isa::Instruction& instruction, const isa::WarpContext& context,
                        std::uint32_t lanes);
@@ -56,7 +56,7 @@ inline void store_bytes(std::byte* to, std::uint64_t value, unsigned bytes) {
   }
 }
 
-/// Writes element `e` of a lane, as it stands in memory at `from`, to its register.
+/// Writes element `e` of a lane, read from memory at `from`, to its register.
 inline void write_element(const isa::Instruction& instruction, const isa::WarpContext& context,
                           unsigned e, unsigned lane, const std::byte* from) {
   const isa::MemoryFields& memory = instruction.memory;

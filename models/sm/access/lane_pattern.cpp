@@ -10,8 +10,8 @@ std::uint32_t lanes_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
-/// Returns whether each active lane has the same offset as its neighbour at this distance, if that
-/// is active.
+/// Returns whether each active lane has the same offset as its neighbour at this distance, if the
+/// neighbour is active.
 bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distance) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     const unsigned other = lane ^ distance;
@@ -20,7 +20,7 @@ bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distan
   return true;
 }
 
-/// Cycles that the banks need for these lanes.
+/// Returns the cycles that the banks need for these lanes.
 unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
   const std::uint32_t lanes = lanes_of(key);
   const unsigned banks = key >> 32 & 0xffff, bytes = key >> 48 & 0xff;

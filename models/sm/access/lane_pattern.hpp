@@ -1,8 +1,9 @@
 /// Position of a warp's shared-memory addresses relative to each other, and the cycles that the
 /// banks need for them.
 ///
-/// An instruction's lanes nearly always lie as they lay last time, so the pattern is remembered by
-/// instruction.  That memory is scratch of the running thread and changes no result.
+/// The lanes of an instruction nearly always have the same pattern as last time, so patterns are
+/// kept by instruction.  The kept patterns are scratch memory of the running thread and change no
+/// result.
 /// Source: gpu-parameters.md, sections 3 and 10; hot-path.md ("Remembering the address pattern per
 /// instruction").
 #pragma once
@@ -22,16 +23,16 @@ using LaneOffsets = std::array<std::uint32_t, 32>;
 struct LanePattern {
   enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
 
-  std::uint64_t key = 0;  ///< see key_of; 0: not to be remembered
+  std::uint64_t key = 0;  ///< key of the pattern, see key_of; 0: must not be remembered
   std::int32_t least = 0, most = 0;
-  std::uint32_t low_bits = 0;          ///< of all elements of `relative`
+  std::uint32_t low_bits = 0;          ///< low address bits of all elements of `relative`
   std::uint32_t degree = 1;            ///< cycles that the banks need
-  Shape shape = scattered;             ///< of 32-bit accesses: how each four lanes lie
-  alignas(32) LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
+  Shape shape = scattered;             ///< arrangement of each four lanes, for 32-bit accesses
+  alignas(32) LaneOffsets relative{};  ///< signed byte offsets; zero for inactive lanes
 
   /// Returns the key that, together with `relative`, determines all other members.  `serial`: lanes
-  /// at one word are not served together.  `packs`: pairs of lanes that want the same word share
-  /// the answer.
+  /// that use one word are served one after the other.  `packs`: pairs of lanes that want the same
+  /// word share the answer.
   static std::uint64_t key_of(std::uint32_t lanes, unsigned bytes, unsigned banks, bool serial,
                               bool packs = false) {
     return lanes | std::uint64_t{banks} << 32 | std::uint64_t{bytes} << 48 |
@@ -51,15 +52,16 @@ struct LanePattern {
   }
 };
 
-/// Sets `pattern` to the pattern of these lanes, unless it is that already.
+/// Sets `pattern` to the pattern of these lanes, unless it has that value already.
 void match_pattern(LanePattern& pattern, std::uint64_t key, const std::uint32_t* address,
                    std::uint32_t base);
 
 /// Returns the pattern of an instruction whose lane l uses address[l] plus a constant, `base` for
-/// the first active lane.  Banks see the same picture when the addresses move by words.
+/// the first active lane.  The banks' work stays the same when all addresses move by whole words.
 inline const LanePattern& pattern_of(const isa::Instruction& instruction, std::uint64_t key,
                                      const std::uint32_t* address, std::uint32_t base) {
-  // The instruction's place only chooses: another module's may come to stand there.
+  // Patterns by a hash of the instruction's address; an instruction of another module may use the
+  // same entry.
   thread_local constinit std::array<LanePattern, 512> patterns{};
   const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(isa::Instruction);
   LanePattern& pattern = patterns[number % patterns.size()];

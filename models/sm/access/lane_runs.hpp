@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Up to so many runs, lanes are dealt with run by run and by vectors.
+/// Largest number of runs for which lanes are handled run by run and by vectors.
 inline constexpr int few_runs = 8;
 
 /// Returns how many runs these lanes are.  Bit l of `followers`: lane l + 1 follows lane l.
@@ -15,7 +15,7 @@ inline int count_runs(std::uint32_t lanes, std::uint32_t followers) {
   return std::popcount(lanes & ~((followers & lanes) << 1));
 }
 
-/// Calls each(first lane, lanes) for each run of these lanes, the lowest first.
+/// Calls each(first lane, lanes) for each run of these lanes, from the lowest to the highest.
 template <class Each>
 void for_each_run(std::uint32_t lanes, std::uint32_t followers, Each&& each) {
   while (lanes != 0) {

@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// A bit for each byte of a line, by sector.
+/// Bits for the bytes of a line, one word for each sector.
 using LineBytes = std::array<std::uint32_t, 4>;
 
 }  // namespace lockstep

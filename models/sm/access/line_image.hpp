@@ -1,4 +1,5 @@
-/// Lanes of an access and the bytes of one of its lines: who reads, stores or updates which bytes.
+/// Lanes of an access and the bytes of one of its lines: which lanes read, store or update which
+/// bytes.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ std::uint32_t lanes_in_sectors(const Access& access, const LineGroup& group, std
 /// Copies the bytes that a store writes to their places in the line's `image`.  Returns the mask of
 /// these bytes.
 LineBytes store_image(const Access& access, const LineGroup& group, std::byte* image);
-/// Fills in the records that an atomic sends, `words` for each lane.  Returns their number.
+/// Fills in the records that an atomic sends, `words` of them for each lane.  Returns their number.
 unsigned atomic_lanes(const Access& access, const LineGroup& group, unsigned words,
                       std::array<AtomicLane, 32>& records);
 

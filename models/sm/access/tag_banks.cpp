@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns the XOR of all parts of a number, each as wide as the number of a bank.
+/// Returns the XOR of all parts of the line number, each part as wide as a bank number.
 unsigned bank_of(std::uint64_t line, unsigned banks) {
   for (unsigned shift = 32; shift >= banks / 2; shift /= 2) line ^= line >> shift;
   return static_cast<unsigned>(line) & (banks - 1);

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Returns how many lines of the access the fullest of so many banks (1, 2 or 4) has.
+/// Returns the largest number of lines of the access in one of the `banks` (1, 2 or 4).
 unsigned most_lines_of_a_tag_bank(const Access& access, unsigned banks);
 
 }  // namespace lockstep

@@ -1,11 +1,10 @@
 /// Asynchronous copies of each warp that are under way, by the groups that it has committed.
 ///
 /// PTX counts groups per thread.  Here a warp has one count as long as all its lanes commit
-/// together; after a commit of some of them alone every wait is for all copies, until none is left.
+/// together; after a commit of only some lanes, every wait is for all copies, until none is left.
 /// Source: PTX ISA 8.x, "cp.async.commit_group", "cp.async.wait_group"; modern-isa.md, section 3.1.
 ///
-/// What is to happen behind all copies so far (cp.async.mbarrier.arrive) cuts the open group in
-/// two.
+/// An action behind all copies so far (cp.async.mbarrier.arrive) cuts the open group in two.
 ///
 /// Simplified: such a wait may take a little longer than PTX asks for.
 #pragma once
@@ -31,12 +30,12 @@ class CopyGroups {
     ++warp.open.outstanding;
     return static_cast<std::uint16_t>(warp.first + warp.committed.size());
   }
-  /// Adds a copy of a block that has returned to the SM, whose group is not known.
+  /// Adds a copy of a block that has returned to the SM; the group of the copy is unknown.
   std::uint16_t begin_again(WarpSlot slot) {
     of(slot).mixed = true;
     return begin(slot);
   }
-  /// A copy has written its bytes, to be used from `ready` on.
+  /// Notes that a copy has written its bytes, which can be used from `ready` on.
   void end(WarpSlot slot, std::uint16_t group, SmCycle ready) {
     OfWarp& warp = of(slot);
     const auto place = static_cast<std::uint16_t>(group - warp.first);
@@ -52,22 +51,22 @@ class CopyGroups {
     warp.close();
     warp.drop_ended(now);
   }
-  /// Returns a number for through_before: it means the copies that the warp has begun by now.
+  /// Returns a number that stands for the copies that the warp has begun by now; through_before()
+  /// takes it.
   std::uint16_t mark(WarpSlot slot, SmCycle now) {
     OfWarp& warp = of(slot);
     if (warp.open.outstanding != 0 || warp.open.ready > now) warp.close();
     return static_cast<std::uint16_t>(warp.first + warp.committed.size());
   }
-  /// Returns the cycle from which on the copies before the mark are through; no_cycle: it is not
-  /// known yet.
+  /// Returns the cycle from which the copies before the mark are through; no_cycle: not known yet.
   SmCycle through_before(WarpSlot slot, std::uint16_t mark, SmCycle now) {
     OfWarp& warp = of(slot);
     warp.drop_ended(now);
     const auto left = static_cast<std::int16_t>(mark - warp.first);
     return warp.through(left > 0 ? static_cast<std::size_t>(left) : 0, now);
   }
-  /// Returns the cycle from which on all but the warp's `newest` committed groups, or all copies if
-  /// `uncommitted_too`, are through; no_cycle: it is not known yet.
+  /// Returns the cycle from which all but the warp's `newest` committed groups, or all copies if
+  /// `uncommitted_too`, are through; no_cycle: not known yet.
   SmCycle through(WarpSlot slot, std::uint32_t newest, bool uncommitted_too, SmCycle now) {
     OfWarp& warp = of(slot);
     warp.drop_ended(now);
@@ -88,9 +87,9 @@ class CopyGroups {
 
  private:
   struct Group {
-    SmCycle ready;  ///< cycle from which on all of its copies so far can be used
+    SmCycle ready;  ///< cycle from which all copies so far can be used
     std::uint32_t outstanding = 0;
-    bool ends_group = false;  ///< else the next one belongs to the same group
+    bool ends_group = false;  ///< false: the next entry belongs to the same group
 
     template <class A>
     void serialize(A& archive) {
@@ -98,10 +97,11 @@ class CopyGroups {
     }
   };
   struct OfWarp {
-    Ring<Group> committed{2};  ///< oldest first, and closed parts of the open one
+    /// Committed groups, the oldest first, and closed parts of the open one.
+    Ring<Group> committed{2};
     Group open;
-    std::uint16_t first = 0;  ///< number of the oldest of these, or of the open one
-    bool mixed = false;       ///< groups do not tell what is under way
+    std::uint16_t first = 0;  ///< number of the oldest group
+    bool mixed = false;       ///< true: groups do not tell what is under way
 
     void close() {
       committed.push(open);

@@ -1,9 +1,9 @@
 /// Block switching on fault: a block that would wait for a page leaves the SM, another one runs.
 ///
-/// A fault far behind in the queue of pending ones takes long: its block is worth moving.  Near the
-/// head it is not.  The threshold is not given; its default, 1, is the sum of save and restore over
-/// the time of a fault, rounded up, for 000's machine: a context of 32 to 64 KiB at a sixteenth of
-/// 208 GB/s takes 2.5 to 5 us each way, a fault 10 to 25 us.
+/// A fault far behind in the queue of pending faults takes long, so that its block is worth moving;
+/// near the head it is not.  The source gives no threshold; its default, 1, is the sum of save and
+/// restore over the time of a fault, rounded up, for 000's machine: a context of 32 to 64 KiB at a
+/// sixteenth of 208 GB/s takes 2.5 to 5 us each way, a fault 10 to 25 us.
 /// Source: 000, section 4.1, Figure 9; section 5.3 (four extra blocks; ideal switching).
 #include "core/parameters/parameters.hpp"
 #include "models/sm/block_switching/block_switching.hpp"
@@ -22,9 +22,11 @@ struct OnFaultParameters {
     using P = OnFaultParameters;
     return parameters<P>()
         .field("extra_blocks", &P::extra_blocks, 4, range(1, 64),
-               "blocks of an SM beyond those that fit, whose contexts stand in memory", "blocks")
+               "blocks of an SM in addition to its resident blocks; their contexts are in memory",
+               "blocks")
         .field("threshold", &P::threshold, 1, range(0, 1000000),
-               "a block stays if its fault has at most so many pending faults before it", "faults")
+               "number of pending faults before a block's fault up to which the block stays",
+               "faults")
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("ideal", &P::ideal, false,
                "a context moves within a cycle, without traffic, and takes no GPU memory")

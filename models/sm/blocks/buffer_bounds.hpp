@@ -43,11 +43,11 @@ class BufferBounds {
   /// An access that no buffer has.
   struct Outside {
     const BufferBound* nearest = nullptr;
-    bool is_before = false;            ///< the buffer, not behind it
-    const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
+    bool is_before = false;  ///< true: the address lies before the buffer; false: behind it
+    const BufferBound* hit = nullptr;  ///< other buffer in which the address lies; nullptr: none
   };
-  /// Returns where the bytes lie outside; nothing: a buffer has the bytes, as recall() says, or
-  /// they are far from all buffers.
+  /// Returns in which way the bytes lie outside of all buffers.  Returns nothing if a buffer has
+  /// the bytes, as recall() says, or if they are far from all buffers.
   std::optional<Outside> find(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
                               isa::PointerOrigins origins, std::span<const std::byte> parameters);
 
@@ -61,14 +61,16 @@ class BufferBounds {
     std::uint64_t first = 0, bytes = ~std::uint64_t{0};
   };
   void forget();
-  /// Returns the last buffer that begins at the address or before it; nullptr: all begin behind it.
+  /// Returns the last buffer that begins at the address or before it; nullptr: all buffers begin
+  /// behind it.
   const BufferBound* at_or_before(std::uint64_t address) const;
-  /// The only buffer beside `hit` in its large page that the address was to lie in, if so.
+  /// Returns the only other buffer in the large page of `hit` that the address can have been meant
+  /// for; nullptr: there is none, or several.
   const BufferBound* meant_beside(const BufferBound& hit, isa::PointerOrigins origins,
                                   std::span<const std::byte> parameters) const;
 
   std::vector<BufferBound> bounds_;
-  std::array<Range, 64> recent_;  ///< by pc
+  std::array<Range, 64> recent_;  ///< recent range of each pc, by its low bits
 };
 
 }  // namespace lockstep

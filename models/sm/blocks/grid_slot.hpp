@@ -18,27 +18,28 @@ namespace lockstep {
 /// A grid that has or may get blocks here, with the state that its warps share.
 struct GridSlot {
   bool used = false;
-  bool ended = false;    ///< no more blocks will come
+  bool ended = false;    ///< true: no more blocks will come
   bool stopped = false;  ///< a more urgent grid gets the SM: no block starts or returns
-  Technique makes_room = Technique::drain;  ///< how blocks on chip leave then
-  bool clears = false;                      ///< the grid is stopped, and some blocks are still here
+  Technique makes_room = Technique::drain;  ///< technique by which blocks on chip leave
+  bool clears = false;                      ///< the grid is stopped, and blocks are still here
   GridLaunch launch;
   BlockResources block;
   std::uint32_t resident_blocks = 0;
-  std::uint32_t blocks_in_memory = 0;  ///< blocks that will return
+  std::uint32_t blocks_in_memory = 0;  ///< blocks in memory that will return
   std::vector<std::byte> parameters;
   BufferBounds bounds;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
   ConstantRows::Rows constants;
-  SmCycle parameters_ready;  ///< from when on its warps can issue; no_cycle: not known yet
-  std::vector<bool> ends_idempotence;  ///< by pc; empty: blocks are not followed
-  /// Counts of the grid.  They stand here because this object is in the cache at issue; they are
-  /// added to the statistics when sampled.
+  SmCycle parameters_ready;  ///< cycle from which the grid's warps can issue; no_cycle: unknown yet
+  std::vector<bool> ends_idempotence;  ///< flag of each pc; empty: blocks are not followed
+  /// Counts of the grid.  The counts are members because this object is in the cache at issue;
+  /// sampling adds them to the statistics.
   GridCounts counts;
-  GridCounts untaken;           ///< counts in the statistics, not yet in /kernels
-  InstructionCount unreported;  ///< counts in the statistics, not yet told with a block's end
+  GridCounts untaken;  ///< counts in the statistics that /kernels lacks yet
+  /// Instructions in the statistics that no block's end has reported yet.
+  InstructionCount unreported;
 
   /// Sets the members that follow from `launch`, `parameters` and `globals`.
   void find_program(const SmSetup& setup) {
@@ -88,7 +89,7 @@ struct GridSlot {
   const isa::Module* module = nullptr;
   const isa::Program* program = nullptr;
   const IssueTable* issue = nullptr;
-  const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
+  const isa::Instruction* instructions = nullptr;  ///< instructions as the SM executes them
 
  private:
   void find_overwrites(IdempotenceCheck check) {
@@ -101,7 +102,7 @@ struct GridSlot {
       if (issue->records[pc].flags & IssueRecord::ordered_before) ends_idempotence[pc] = true;
   }
 
-  isa::WarpContext operands_;  ///< operands that are the same for all warps
+  isa::WarpContext operands_;  ///< operands that all warps share
   std::size_t register_words_ = 0;
 };
 

@@ -17,8 +17,8 @@ namespace lockstep {
 /// memory stays where it is.  The homes come back when the block has ended, or with the block.
 class LocalHomes {
  public:
-  /// `lendable`: how many of the `count` homes other SMs may have at once; 0: blocks do not leave,
-  /// and have no homes.
+  /// `lendable`: number of the `count` homes that other SMs may have at once; 0: blocks do not
+  /// leave and have no homes.
   LocalHomes(LocalHome first, std::uint32_t count, std::uint32_t lendable)
       : first_(first), lendable_(lendable), tenants_(count), lent_(count) {
     for (std::uint32_t home = count; home > 0; --home)
@@ -59,8 +59,9 @@ class LocalHomes {
     if (borrowed(homes)) return forget(homes);
     mark(homes, true);
   }
-  /// A block comes with these homes.  Own homes stay lent until the block is on chip: its context
-  /// stands in another SM's place, and takes none of those that homes were counted for.
+  /// Takes the homes of a block that comes.  The SM's own homes stay lent until the block is on
+  /// chip: until then its context stands in a place of another SM and takes none of the places that
+  /// homes were counted for.
   void borrow(const std::vector<LocalHome>& homes, TenantId tenant) {
     if (!borrowed(homes)) return;
     for (const LocalHome home : homes) borrowed_[home.value()] = tenant;
@@ -70,13 +71,13 @@ class LocalHomes {
     if (!borrowed(homes)) mark(homes, false);
   }
 
-  /// The homes go home, or on to a third SM.
+  /// Forgets homes that return to their first SM, or go on to a third SM.
   void forget(const std::vector<LocalHome>& homes) {
     for (const LocalHome home : homes) borrowed_.erase(home.value());
   }
 
-  /// Returns borrowed homes to be sent home because their blocks have ended, in one list for each
-  /// block.
+  /// Returns borrowed homes whose blocks have ended, in one list for each block; the caller sends
+  /// them home.
   std::vector<std::vector<LocalHome>>& due() { return due_; }
   bool any_due() const { return !due_.empty(); }
 
@@ -94,9 +95,9 @@ class LocalHomes {
   const LocalHome first_;
   const std::uint32_t lendable_;
   std::vector<LocalHome> free_;
-  std::vector<TenantId> tenants_;               ///< tenant whose block has the home
-  std::vector<bool> lent_;                      ///< the home's block is with another SM
-  std::map<std::uint32_t, TenantId> borrowed_;  ///< tenant whose block has the home, by home
+  std::vector<TenantId> tenants_;               ///< tenant that uses each home
+  std::vector<bool> lent_;                      ///< homes whose block is with another SM
+  std::map<std::uint32_t, TenantId> borrowed_;  ///< tenant that uses each borrowed home
   std::vector<std::vector<LocalHome>> due_;
 };
 

@@ -33,15 +33,15 @@ class Mistakes {
   /// Throws a Mistake, while an instruction issues and before anything waits for it.
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
-  /// Throws the message that the program itself gave when it gave up.
+  /// Throws the message with which the program itself gave up.
   [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
   /// Throws if not all lanes execute an instruction that needs a whole warp.
   void require_whole_warp(const Warp& warp, const isa::Instruction& instruction,
                           std::uint32_t lanes) const;
-  /// Tells the host if the warp has just gone on without lanes that its instruction names. The host
-  /// warns of each line once.
+  /// Warns the host if the warp has just gone on without lanes that its instruction names. The host
+  /// prints one warning for each line.
   void warn_of_absent(Warp& warp, SmCycle now) {
     if (const auto absent = warp.paths.take_absent(); absent) [[unlikely]]
       warn(warp, *absent, now);
@@ -66,8 +66,8 @@ class Mistakes {
   const SmConstants& constants_;
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
-  std::vector<std::uint8_t> reported_;  ///< by tenant
-  std::vector<std::string> warned_;     ///< tenants and lines of which the host has heard
+  std::vector<std::uint8_t> reported_;  ///< flag of each tenant
+  std::vector<std::string> warned_;     ///< tenants and lines that the host has heard of
 };
 
 }  // namespace lockstep

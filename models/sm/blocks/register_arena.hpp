@@ -8,14 +8,14 @@
 
 namespace lockstep {
 
-/// Rows of 32 lanes for all warps of an SM, given out by what a kernel really uses, so that few
-/// cache lines of this computer are touched.  The arena grows when first-fit finds no room.  The
-/// simulated register file, not the arena, decides how many blocks fit.
+/// Rows of 32 lanes for all warps of an SM.  A warp gets as many rows as its kernel really uses, so
+/// that few cache lines of this computer are touched.  The arena grows when first-fit finds no
+/// room.  The simulated register file, not the arena, decides how many blocks fit.
 class RegisterArena {
  public:
-  /// Returns the first of `rows` consecutive rows, which are as their last owner left them.
-  /// `owners`: ranges of this size that will be asked for soon, this one among them.  `moved`: old
-  /// pointers are stale.
+  /// Returns the first of `rows` consecutive rows, with the values that their last owner left.
+  /// `owners`: number of ranges of this size that will soon be taken, this one included.  `moved`:
+  /// set if old pointers have become invalid.
   std::uint32_t take(std::uint32_t rows, std::uint32_t owners, bool& moved) {
     moved = false;
     std::optional<std::uint32_t> base = ranges_.take(rows);

@@ -11,8 +11,8 @@ namespace lockstep {
 
 namespace {
 
-/// Brings the next `count` free warp slots into this computer's caches, since they are written and
-/// read soon.
+/// Brings the next `count` free warp slots into this computer's caches, since they will soon be
+/// written and read.
 void warm_free_warps(const std::array<Warp, 64>& warps, std::uint64_t resident,
                      std::uint32_t count) {
   std::uint64_t free = ~resident;
@@ -20,15 +20,15 @@ void warm_free_warps(const std::array<Warp, 64>& warps, std::uint64_t resident,
     warm(&warps[first_of(free).value()], offsetof(Warp, paths));
 }
 
-/// Sets the registers to zero that the program reads before it writes them, as the reference has
-/// them. The others are left alone: rows of a new block are seldom in this computer's caches.
+/// Sets the registers to zero that the program reads before it writes them, as in the reference.
+/// Other registers keep their values: rows of a new block are seldom in this computer's caches.
 void zero_what_is_read_first(const GridSlot& grid, const isa::WarpContext& context) {
   std::fill_n(context.predicates, grid.program->predicates, 0);
   for (const std::size_t row : grid.issue->rows_read_first)
     std::fill_n(context.bases[isa::Operand::registers] + row * isa::warp_size, isa::warp_size, 0);
 }
 
-/// Blocks of the grid that may yet come to stand here with those that do, and the one that comes.
+/// Returns the number of further blocks of the grid that may stand here beside the present ones.
 std::uint32_t blocks_to_come(const GridSlot& grid, const OccupancyLimits& limits) {
   const std::uint64_t here =
       std::min<std::uint64_t>(blocks_per_sm(grid.block, limits), grid.launch.block_count());

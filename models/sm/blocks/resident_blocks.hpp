@@ -30,8 +30,8 @@ class ResidentBlocks : public ResidentWarps {
  public:
   ResidentBlocks(const SmConstants& constants, SmStatistics& statistics);
 
-  /// `scratch_rows`: Operand::scratch until the window ends.  They are the running thread's, in
-  /// whose caches they stay.
+  /// Begins a window.  `scratch_rows`: memory for Operand::scratch until the window ends.  The rows
+  /// belong to the running thread and stay in its caches.
   void begin_window(std::uint32_t* scratch_rows) { hot_.scratch_rows = scratch_rows; }
 
   /// Returns where the warp's local memory stands.
@@ -72,19 +72,19 @@ class ResidentBlocks : public ResidentWarps {
     if (at) return places_.is_free(*at, lacking);
     return !places_.matter() || places_.has_place(lacking);
   }
-  /// Returns the position of a block that has come, for the dispatcher; empty: places do not
-  /// matter.
+  /// Returns the position of a block that has come, to be told to the dispatcher; empty: places do
+  /// not matter.
   std::vector<std::byte> told_position_of(const BlockReference& reference) const;
   /// Gives a block of the grid its slots, registers and shared memory.
   BlockPlace enter(const BlockReference& reference, std::uint8_t grid,
                    const std::optional<BlockPosition>& at = std::nullopt);
-  /// The block leaves, because it is done or is to start again.  Returns the message to the
-  /// dispatcher.
+  /// Removes the block, because it is done or because it will start again.  Returns the message to
+  /// the dispatcher.
   BlockDone leave(BlockPlace place, bool is_done = true);
-  /// Takes the block out of its place for a time: its grid stays, and its local memory stays where
+  /// Takes the block out of its place for a time.  Its grid stays, and its local memory stays where
   /// it is. Returns the homes of that local memory. `keeps`: InPlace bits.
   std::vector<LocalHome> leave_for_memory(BlockPlace place, std::uint8_t keeps = 0);
-  /// A block that has left has kept these resources here; give_back() frees them.
+  /// Keeps resources for a block that has left; give_back() frees them.
   void keep(const BlockResources& kept) { used_ += kept; }
   void give_back(const BlockResources& kept) { used_ -= kept; }
   /// The block gets slots, registers and shared memory again, with the contents that their last
@@ -92,12 +92,11 @@ class ResidentBlocks : public ResidentWarps {
   BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
                                 std::vector<LocalHome> homes,
                                 const std::optional<BlockPosition>& at = std::nullopt);
-  /// The block will not return, because its tenant has been ended or because it returns to another
-  /// SM.
-  /// Returns the message to the dispatcher.
+  /// Forgets a block in memory that will not return, because its tenant has been ended or because
+  /// it returns to another SM. Returns the message to the dispatcher.
   BlockDone forget_in_memory(const BlockReference& reference, const std::vector<LocalHome>& homes,
                              bool is_done = true);
-  /// A block of the grid that another SM has saved returns here from memory.
+  /// Expects a block of the grid that another SM has saved and that returns here from memory.
   void expect_from_memory(std::uint8_t grid) { ++hot_.grids[grid].blocks_in_memory; }
   /// Registers and predicates of all warps of the block.
   std::span<std::byte> rows_of(BlockPlace place);
@@ -114,14 +113,14 @@ class ResidentBlocks : public ResidentWarps {
     if (const GridCounts* counts = counts_of_only_grid())
       warm(counts, offsetof(GridCounts, l2_tlb_hits));
   }
-  /// Fetches into the cache what the next instructions of these warps will touch.
+  /// Fetches into the cache the state that the next instructions of these warps will touch.
   void warm_warps(std::uint64_t warps) const;
   void serialize(Archive& archive);
 
  private:
   struct OfTenant {
     std::uint32_t blocks = 0, warps = 0;
-    SmCycle counted;  ///< active and warp cycles are counted up to here
+    SmCycle counted;  ///< cycle up to which active and warp cycles are counted
     template <class Archive>
     void serialize(Archive& archive) {
       archive(blocks, warps, counted);
@@ -149,9 +148,9 @@ class ResidentBlocks : public ResidentWarps {
   BlockResources used_;
   SmPlaces places_;
   std::vector<OfTenant> tenants_;
-  std::vector<GridContribution> left_;  ///< of grids that have ended, not yet taken
-  std::uint32_t entries_ = 0;           ///< of blocks
-  SmCycle counted_;                     ///< cycles of grids are counted up to here
+  std::vector<GridContribution> left_;  ///< contributions of ended grids that have not been taken
+  std::uint32_t entries_ = 0;           ///< number of blocks that have come
+  SmCycle counted_;                     ///< cycle up to which the cycles of grids are counted
 };
 
 }  // namespace lockstep

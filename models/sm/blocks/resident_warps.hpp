@@ -13,8 +13,7 @@
 
 namespace lockstep {
 
-/// The warps in their slots, with the blocks and grids that they belong to: what every part of the
-/// SM looks up.
+/// Warps in their slots, with their blocks and grids: state that every part of the SM looks up.
 class ResidentWarps {
  public:
   std::uint64_t resident() const { return hot_.resident; }
@@ -35,11 +34,11 @@ class ResidentWarps {
   /// Requests of the warps to memory that have no answer.
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
-  /// Returns whether all stores that a release by this warp must wait for are acknowledged.
+  /// Returns whether all stores are acknowledged that a release by this warp must wait for.
   bool released(WarpSlot slot) const {
     return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
   }
-  /// Warps of the grid at its place.
+  /// Returns the counts of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
   /// Returns the counts of the only grid with resident warps; nullptr if there are several.
@@ -71,7 +70,7 @@ class ResidentWarps {
                                     const isa::Instruction& instruction) {
     return guarded(warp, grid, instruction, warp.paths.mask());
   }
-  /// Returns those of `lanes` whose guard holds.
+  /// Returns the lanes of `lanes` whose guard holds.
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction,
                         std::uint32_t lanes) const {
     return guarded(warp, grid_of(warp), instruction, lanes);
@@ -98,9 +97,9 @@ class ResidentWarps {
 
   /// Brings near what every window touches.
   struct Hot {
-    std::uint64_t resident = 0;  ///< warp slots taken
+    std::uint64_t resident = 0;  ///< mask of used warp slots
     std::uint64_t page_waiters = 0;
-    std::size_t only_grid = no_grid;  ///< the place of the only one with resident blocks
+    std::size_t only_grid = no_grid;  ///< place of the only grid with resident blocks
     std::uint32_t* scratch_rows = nullptr;
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;

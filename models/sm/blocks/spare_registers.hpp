@@ -1,4 +1,4 @@
-/// Registers that warps of a block have given back for others of the block to take (setmaxnreg).
+/// Registers that warps of a block have given back, for other warps of the block (setmaxnreg).
 /// Source: PTX ISA 9.0, "setmaxnreg"; modern-isa.md, section 3.5.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace lockstep {
 
 class SpareRegisters {
  public:
-  /// Lowers the warp's registers to `count` a thread; the others become spare. `at_launch`:
+  /// Lowers the warp's registers to `count` a thread; the rest becomes spare. `at_launch`:
   /// registers that each warp began with; `warps`: number of the block's warps.
   void give(std::uint8_t warp, std::uint32_t count, std::uint32_t at_launch, std::uint32_t warps) {
     std::uint16_t& limit = limit_of(warp, at_launch, warps);
@@ -18,7 +18,8 @@ class SpareRegisters {
     spare_ += limit - count;
     limit = static_cast<std::uint16_t>(count);
   }
-  /// The warp wants `count` registers a thread.  Returns whether it has got them.
+  /// Raises the warp's registers to `count` a thread.  Returns whether there were enough spare
+  /// ones.
   bool take(std::uint8_t warp, std::uint32_t count, std::uint32_t at_launch, std::uint32_t warps) {
     std::uint16_t& limit = limit_of(warp, at_launch, warps);
     if (count <= limit) return true;
@@ -27,7 +28,7 @@ class SpareRegisters {
     limit = static_cast<std::uint16_t>(count);
     return true;
   }
-  /// Returns the most that a warp may ever have: the others keep `least` each.
+  /// Returns the most registers that a warp may ever have while each other warp keeps `least`.
   static std::uint32_t most(std::uint32_t at_launch, std::uint32_t warps, std::uint32_t least) {
     return at_launch + (warps - 1) * (at_launch - std::min(at_launch, least));
   }
@@ -46,8 +47,9 @@ class SpareRegisters {
     return limits_[warp];
   }
 
-  std::vector<std::uint16_t> limits_;  ///< by warp of the block; empty: as at launch
-  std::uint32_t spare_ = 0;            ///< registers a thread of one warp
+  /// Register limit of each warp in the block; empty: as at launch.
+  std::vector<std::uint16_t> limits_;
+  std::uint32_t spare_ = 0;  ///< spare registers for a thread of one warp
 };
 
 }  // namespace lockstep

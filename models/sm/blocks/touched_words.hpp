@@ -7,8 +7,9 @@
 
 namespace lockstep {
 
-/// Words of global memory that a block has used, and whether it first read or wrote each. A word
-/// that the block read before it overwrote it would have another value if the block ran again.
+/// Words of global memory that a block has used, with a note whether the block read or wrote each
+/// of them first. If the block ran again, it would find another value in a word that it read and
+/// then overwrote.
 class TouchedWords {
  public:
   static constexpr std::uint64_t word_bytes = 4;

@@ -1,10 +1,10 @@
 /// Work that warps have under way: loads without their answers, stores and atomics without their
 /// acknowledgements, asynchronous copies.
 ///
-/// Only UnderWay counts it.  The parts of the SM tell when something begins and ends, and ask what
-/// a warp, a block or a grid still waits for.  Stores count three times: for their warp, which a
-/// release and the warp's end wait for; for their block, before the last barrier and since; and,
-/// when the block has left, for its grid.
+/// Only UnderWay counts this work.  The parts of the SM tell it when work begins and ends, and ask
+/// it what a warp, a block or a grid still waits for.  A store counts for its warp (a release and
+/// the warp's end wait for it), for its block (before the last barrier, or since), and, when the
+/// block has left, for its grid.
 /// Source: architecture.md, section 8, rules 4 and 5.
 #pragma once
 
@@ -25,13 +25,13 @@ class UnderWay {
  public:
   UnderWay(std::size_t warps, std::size_t blocks) : copies_(warps), blocks_(blocks) {}
 
-  // Who comes and goes.
+  // Grids, blocks and warps that begin and end.
   void grid_begins(std::uint8_t grid) {
     if (grid < left_.size()) left_[grid] = 0;
   }
   void block_enters(BlockPlace place) { blocks_[place.value()] = {}; }
   void warp_enters(WarpSlot slot) { warps_[slot.value()] = {}; }
-  /// The block's stores are its grid's from now on.  Returns whether the grid had none before and
+  /// Moves the stores of a leaving block to its grid.  Returns whether the grid had none before and
   /// has some now.
   bool block_leaves(BlockPlace place, std::uint8_t grid) {
     const std::uint32_t left = stores(place);
@@ -56,7 +56,8 @@ class UnderWay {
   }
   /// A store of the warp leaves the SM.
   void store_is_sent(WarpSlot slot) { --warps_[slot.value()].unsent; }
-  /// `count` stores that have not left never will.  `phase`: the block's phase when they began.
+  /// Drops `count` stores that have not left the SM and never will.  `phase`: phase of the block
+  /// when they began.
   void stores_are_dropped(WarpSlot slot, BlockPlace place, std::uint32_t phase,
                           std::uint32_t count) {
     OfWarp& warp = warps_[slot.value()];
@@ -69,18 +70,18 @@ class UnderWay {
     --blocks_[place.value()].of(phase);
     return --warps_[slot.value()].stores == 0;
   }
-  /// A store of a block that has left has been acknowledged.  Returns whether its grid has no other
-  /// one.
+  /// Counts the acknowledgement of a store whose block has left.  Returns whether it was the last
+  /// such store of the grid.
   bool left_store_ends(std::uint8_t grid) { return --left_[grid] == 0; }
-  /// Orders the block's stores so far before the later accesses of its warps, because a barrier has
-  /// come.
+  /// Orders the block's stores so far before the later accesses of its warps, at a barrier.
   void order_stores(BlockPlace place) {
     OfBlock& block = blocks_[place.value()];
     block.ordered += block.fresh;
     block.fresh = 0;
     ++block.phase;
   }
-  /// Barriers that the block has passed; a block that returns goes on counting.
+  /// Returns the number of barriers that the block has passed; a block that returns goes on
+  /// counting.
   std::uint32_t& phase(BlockPlace place) { return blocks_[place.value()].phase; }
   std::uint32_t stores(WarpSlot slot) const { return warps_[slot.value()].stores; }
   /// Stores of the warp that have not left the SM.
@@ -88,7 +89,7 @@ class UnderWay {
   std::uint32_t stores(BlockPlace place) const {
     return blocks_[place.value()].ordered + blocks_[place.value()].fresh;
   }
-  /// Returns the stores that a barrier orders before what the block does now.
+  /// Returns the number of stores that a barrier orders before the block's next accesses.
   std::uint32_t ordered_stores(BlockPlace place) const { return blocks_[place.value()].ordered; }
   /// Returns whether everything that a release by the warp must wait for is acknowledged.
   bool is_released(WarpSlot slot, BlockPlace place) const {
@@ -99,7 +100,7 @@ class UnderWay {
   CopyGroups& copies() { return copies_; }
 
   void warm_warps() const { warm(&warps_, sizeof warps_); }
-  /// Fetches into the cache what a memory instruction of the block will touch.
+  /// Fetches into the cache the counts that a memory instruction of the block will touch.
   void warm_block(BlockPlace place) const { warm(&blocks_[place.value()].phase); }
   void serialize(Archive& archive) {
     archive.section("sm/under_way", 1);
@@ -130,7 +131,7 @@ class UnderWay {
   CopyGroups copies_;
   std::vector<OfBlock> blocks_;
   std::vector<std::uint32_t>
-      left_;  ///< stores of blocks that have left, by the place of their grid
+      left_;  ///< pending stores of blocks that have left, by place of their grid
 };
 
 }  // namespace lockstep

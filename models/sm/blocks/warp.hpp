@@ -15,12 +15,12 @@ namespace lockstep {
 /// A warp in its slot; under_way.hpp has its loads, stores and copies under way.  Members that
 /// every issue touches stand in the first two cache lines of this computer.
 struct alignas(64) Warp {
-  Scoreboard pending;  ///< results to come
+  Scoreboard pending;  ///< pending results
   const IssueRecord* records = nullptr;
   std::uint32_t* registers = nullptr;  ///< rows of 32 lanes
-  std::uint8_t block = 0, grid = 0;    ///< slots
+  std::uint8_t block = 0, grid = 0;    ///< slots of the block and the grid
   std::uint8_t tenant = 0, warp_in_block = 0;
-  alignas(64) PendingRows loads;  ///< pending results that memory will bring
+  alignas(64) PendingRows loads;  ///< results that memory will bring
   isa::WarpPaths paths;
 
   /// Fetches into the cache what every issue touches.

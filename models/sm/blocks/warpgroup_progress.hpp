@@ -1,7 +1,7 @@
-/// How far the warps of a warp group are with its products.
+/// Progress of a warp group's warps with their products.
 ///
-/// Products have numbers from 1 on, in the order in which each warp issues them.  One starts when
-/// the last of the four warps has issued it.
+/// Products have numbers from 1 on, in the order in which each warp issues them.  A product starts
+/// when the last of the four warps has issued it.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,16 @@
 namespace lockstep {
 
 struct WarpgroupProgress {
-  static constexpr unsigned kept = 8;  ///< more than may be under way, and than a wait may name
+  /// Entries kept: more than may be under way, and than a wait may name.
+  static constexpr unsigned kept = 8;
   using ByWarp = std::array<std::uint32_t, isa::warps_of_group>;
 
   ByWarp issued{};
   /// Last product of each of the newest committed groups, by warp; the newest group first.
   std::array<std::array<std::uint32_t, kept>, isa::warps_of_group> ends{};
-  std::array<SmCycle, kept> done{};  ///< products that have started, by number modulo `kept`
+  std::array<SmCycle, kept> done{};  ///< end of each started product, by number modulo `kept`
   std::array<std::uint32_t, kept>
-      pcs{};  ///< products that a warp has issued, by number modulo `kept`
+      pcs{};  ///< pc of each issued product of a warp, by number modulo `kept`
 
   std::uint32_t started() const { return *std::ranges::min_element(issued); }
   std::uint32_t begun() const { return *std::ranges::max_element(issued); }

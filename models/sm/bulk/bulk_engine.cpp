@@ -104,7 +104,7 @@ std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
   copy.grid = warp.grid;
   copy.flight = flights_.begin_bulk(slot, copy.pc, record, index);
   if (copy.writes()) copy.group = groups_.begin(slot, copy.entry);
-  blocks_.under_way().flight_begins(slot);  // until the copy has ended, beyond its lines
+  blocks_.under_way().flight_begins(slot);  // ends with the copy, not with the copy's lines
   ++blocks_.counts(copy.grid).bulk_copies;
   queue_.push(index);
   return index;
@@ -119,7 +119,7 @@ void BulkEngine::enter_bytes(WarpSlot slot, const Instruction& instruction,
   copy.shared = given.shared;
   copy.barrier = given.barrier;
   copy.bytes = static_cast<std::uint32_t>(given.bytes);
-  // Counted here, whatever becomes of them: a line may be sent more than once.
+  // Lines are counted here, whatever becomes of them: a line may be sent more than once.
   const std::uint64_t end = copy.global + copy.bytes + line_bytes - 1;
   GridCounts& counts = blocks_.counts(copy.grid);
   if (copy.bytes != 0) counts.bulk_lines += end / line_bytes - copy.global / line_bytes;
@@ -150,7 +150,7 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
       const std::uint16_t flight = line.flight;
       again_.erase(again_.begin());
       held_.give_back(first);
-      flights_.answered(flight, SmCycle{}, now);  // the line was kept
+      flights_.answered(flight, SmCycle{}, now);  // the line counts as answered: it was kept
       continue;
     }
     const std::uint16_t first = queue_.front();
@@ -161,7 +161,7 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
     }
     if (copy.map_state != MapState::known) {
       if (!fetch_map(first, now)) return no_cycle;
-      continue;  // it may be usable later
+      continue;  // the line may be usable later
     }
     if (copy.flight == Flights::none)
       copy.flight = flights_.begin_bulk(slot_of(copy), copy.pc,
@@ -218,7 +218,7 @@ std::uint32_t BulkEngine::make_line_of_bytes(const Copy& copy) {
   return bytes;
 }
 
-/// Lanes as wide as the place and the size of what they write let them be.
+/// The lanes are as wide as the address and size of the written bytes allow.
 std::uint32_t BulkEngine::begin_writing(const Copy& copy, std::uint64_t global,
                                         std::uint32_t position, std::uint32_t bytes) {
   std::uint64_t place = global | position | bytes;
@@ -237,7 +237,7 @@ std::uint32_t BulkEngine::begin_writing(const Copy& copy, std::uint64_t global,
   return bytes;
 }
 
-/// Stores have the bytes as they are, atomics a word for each lane.
+/// Stores carry the bytes as they are, atomics a word for each lane.
 void BulkEngine::write_operands(const Copy& copy, std::uint32_t at, const std::byte* from,
                                 std::uint32_t bytes) {
   if (copy.step == Step::store) {
@@ -302,7 +302,7 @@ bool BulkEngine::send_unless_kept(Access& line, SmCycle now) {
       case Translation::Lookup::wait:
         return false;
       case Translation::Lookup::parked:
-        // The line's last check is one thing more that the flight waits for.
+        // The flight also waits for the line's last check.
         flights_.expect(line.flight);
         if (translation_.release(std::exchange(line.parked, ParkedPages::none)))
           flights_.answered(line.flight, SmCycle{}, now);
@@ -323,7 +323,7 @@ bool BulkEngine::send_unless_kept(Access& line, SmCycle now) {
   return true;
 }
 
-/// A store of the line is not under way any more, like that of a squashed one.
+/// Ends the store of a refused line: it is not under way any more, as with a squashed line.
 void BulkEngine::line_refused(std::uint16_t copy, const Access& line, SmCycle) {
   if (line.writes()) {
     const WarpSlot slot(line.warp);
@@ -417,7 +417,7 @@ void BulkEngine::tell(WarpSlot slot, SmCycle now) {
 }
 
 void BulkEngine::drop_tenant(TenantId tenant, SmCycle now) {
-  std::vector<std::uint16_t> flights;  // each waits for one thing less
+  std::vector<std::uint16_t> flights;  // flights that wait for one answer less
   std::vector<std::uint16_t> without_flight;
   const auto drops = [&](std::uint16_t line) {
     if (held_[line].tenant != tenant.value()) return false;
@@ -431,7 +431,7 @@ void BulkEngine::drop_tenant(TenantId tenant, SmCycle now) {
     const std::uint16_t copy = queue_.front();
     queue_.pop();
     if (copies_[copy].tenant == tenant.value()) {
-      // One whose map has been asked for ends when that has come.
+      // A copy whose map is on its way ends when the map has come.
       copies_[copy].failed = copies_[copy].map_state != MapState::known;
       if (copies_[copy].flight == Flights::none) {
         without_flight.push_back(copy);

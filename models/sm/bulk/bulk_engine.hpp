@@ -8,15 +8,15 @@
 /// acknowledged all lines.
 ///
 /// A copy of a tile first needs its tensor map, which the engine keeps (map_cache.hpp), has at hand
-/// among parameters and constants, or loads like a line.  A piece of a row of the tile that stays
-/// in one line is a line (tile_lines.cpp); what lies outside of the tensor is none.
+/// among parameters and constants, or loads like a line. Each piece of a row of the tile within one
+/// line of memory is a line (tile_lines.cpp); pieces outside of the tensor make no line.
 ///
 /// A copy to several blocks of a cluster reads global memory once, into a room of its own; when all
 /// bytes are there they go to the blocks over the hub of the GPC (deliveries.hpp).
 ///
-/// A line whose page is not there waits with the page, or here where the SM squashes what faults:
-/// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
-/// nothing again.  A block with copies under way is not saved before they are through.
+/// A line whose page is not in GPU memory waits with the page, or in this engine where the SM
+/// squashes faulting accesses. The engine keeps its copies, so under every exception scheme the
+/// warp issues nothing again. A block with copies under way is not saved before they are through.
 /// Source: modern-isa.md, section 3.3.
 ///
 /// Simplified: the engine's writes to shared memory take no cycles of its banks.  Where lines of
@@ -98,28 +98,28 @@ class BulkEngine final : public BulkLines {
   using Step = isa::ir::BulkCopyStep;
   /// State of the tensor map of a copy of a tile.
   enum class MapState : std::uint8_t {
-    known,   ///< here, or the copy needs none
-    wanted,  ///< in global memory
-    asked,   ///< on its way
+    known,   ///< the SM has the map, or the copy needs none
+    wanted,  ///< the map is in global memory
+    asked,   ///< the map has been requested
   };
 
   struct Copy {
-    std::uint64_t global = 0;  ///< of a tile: its map
+    std::uint64_t global = 0;  ///< global address; for a tile, that of its map
     std::uint32_t shared = 0, barrier = 0, bytes = 0;
-    std::uint32_t next = 0;  ///< bytes that lines have been made of
+    std::uint32_t next = 0;  ///< bytes of which lines have been made
     std::uint32_t unacknowledged = 0;
     std::uint32_t pc = 0, entry = 0;
-    SmCycle ready;  ///< its first line can leave
+    SmCycle ready;  ///< cycle from which the first line can leave
     Step step = Step::load;
     std::uint16_t group = 0, flight = 0xffff;
     std::uint8_t warp = 0, lane = 0, tenant = 0, grid = 0;
-    isa::Type element = isa::Type::none;  ///< of a reduction
+    isa::Type element = isa::Type::none;  ///< type of a reduction
     isa::AtomicOperation operation = isa::AtomicOperation::none;
     bool writes() const { return step == Step::store || step == Step::reduce; }
     bool started = false, lines_done = false;
-    std::uint16_t mask = 0;  ///< ranks of the cluster's blocks that get the bytes; 0: its own block
-    bool failed = false;     ///< it was a mistake, or its tenant has ended before its map came
-    // Of a tile:
+    std::uint16_t mask = 0;  ///< ranks of the blocks that get the bytes; 0: only this block
+    bool failed = false;     ///< the copy was a mistake, or its tenant ended before the map came
+    // Members of a copy of a tile:
     std::uint8_t rank = 0;
     MapState map_state = MapState::known;
     std::uint32_t map_version = 0;
@@ -133,7 +133,7 @@ class BulkEngine final : public BulkLines {
               rank, map_state, map_version, first, map, mask);
     }
   };
-  /// Line whose page was refused, by its place among `held_`.
+  /// Line whose page was refused, named by its place in `held_`.
   struct KeptLine {
     std::uint16_t line = 0;
     TlbKey page;
@@ -159,7 +159,7 @@ class BulkEngine final : public BulkLines {
   /// Throws a Mistake if no buffer has the bytes.
   void require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
                     std::uint64_t address, std::uint64_t bytes);
-  /// Puts a copy into the queue; its flight begins.  Returns its number.
+  /// Puts a copy into the queue and begins its flight.  Returns its number.
   std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       unsigned lane, SmCycle now);
   void enter_bytes(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
@@ -168,31 +168,31 @@ class BulkEngine final : public BulkLines {
   /// that many bytes need no line if `line_.active` is 0.
   std::uint32_t make_line(std::uint16_t copy);
   std::uint32_t make_line_of_bytes(const Copy& copy);
-  /// Makes the bytes from `global` on a line that stores or reduces; as many as fit are returned.
-  /// `position`: of the first in what is copied.
+  /// Puts the bytes from `global` on a line that stores or reduces. Returns how many bytes fit.
+  /// `position`: position of the first byte in the copied data.
   std::uint32_t begin_writing(const Copy& copy, std::uint64_t global, std::uint32_t position,
                               std::uint32_t bytes);
-  /// Gives the line its operands at that place of it.
+  /// Writes operands into the line at `at`.
   void write_operands(const Copy& copy, std::uint32_t at, const std::byte* from,
                       std::uint32_t bytes);
-  /// An access of the copy to so many bytes from `global` on, in one line; its lanes are to be
-  /// filled in.
+  /// Begins an access of the copy to `bytes` bytes from `global` on, in one line; the caller fills
+  /// in the lanes.
   void begin_line(const Copy& copy, Access::Kind kind, std::uint64_t global, unsigned bytes);
 
   // tile_lines.cpp
   void begin_tiles(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                    std::uint32_t active, const LaneAddresses& address, SmCycle now);
-  /// Returns the copy that a lane asks for, with its map, if that is at hand.  Throws a Mistake.
+  /// Returns the copy that a lane asks for, with its map if the SM has the map.  Throws a Mistake.
   Copy tile_copy(const Warp& warp, const isa::Instruction& instruction, const isa::TileCopy& given,
                  unsigned lane);
-  /// Throws a Mistake if the copy's map, which is known, or what follows from it is wrong.
+  /// Throws a Mistake if the copy's map, which is known, or a value derived from it is wrong.
   void require_right_tile(const Warp& warp, const Copy& copy);
   MapCache::Key key_of(const Copy& copy) const;
   /// The map of the copy has come, to be used from `usable` on.
   void map_came(std::uint16_t copy, SmCycle usable, SmCycle now);
   /// Sets the members that follow from the copy's map, which is known now.
   void know_map(std::uint16_t copy, SmCycle now);
-  /// Looks for the map of the copy, and asks for it.  Returns whether it is there.
+  /// Looks for the map of the copy, and requests it if it is absent.  Returns whether it is there.
   bool fetch_map(std::uint16_t copy, SmCycle now);
   const isa::TensorTile& tile_of(std::uint16_t copy);
   std::uint32_t make_line_of_tile(std::uint16_t copy);
@@ -203,14 +203,14 @@ class BulkEngine final : public BulkLines {
   /// Looks a line up and sends it.  Returns false if there is no room.
   bool send(Access& line, SmCycle now);
   bool send_unless_kept(Access& line, SmCycle now);
-  /// Sends lines as far as the cycle allows.  Returns the cycle in which the next one can leave.
+  /// Sends as many lines as the cycle allows.  Returns the cycle in which the next line can leave.
   SmCycle send_lines(SmCycle now);
   void leave_queue(SmCycle now);
-  /// Bytes of loads that can be used now are counted by their mbarriers.
+  /// Reports to mbarriers the loaded bytes that can now be used.
   void land(SmCycle now);
   void end_if_written(std::uint16_t copy, SmCycle now);
   void end_flight(WarpSlot slot, SmCycle now);
-  /// Lets the warp look again at what it waits for.
+  /// Makes the warp check again whether its wait is over.
   void tell(WarpSlot slot, SmCycle now);
 
   const SmConstants& constants_;
@@ -223,22 +223,22 @@ class BulkEngine final : public BulkLines {
   Transactions& transactions_;
   Deliveries& deliveries_;
   SlotPool<Copy> copies_;
-  Ring<std::uint16_t> queue_{4};      ///< the first one is the engine's own
-  SlotPool<Access> held_;             ///< lines of kept_ and again_
+  Ring<std::uint16_t> queue_{4};      ///< queued copies; the first one is in the engine
+  SlotPool<Access> held_;             ///< accesses of kept_ and again_
   std::vector<KeptLine> kept_;        ///< lines that wait for pages, oldest first
   std::vector<std::uint16_t> again_;  ///< lines whose pages have come, oldest first
-  std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
+  std::vector<Landed> landed_;        ///< loads whose bytes will soon be usable
   BulkGroups groups_;
   MapCache maps_;
   DeliveryRooms rooms_;
-  isa::TensorTile tile_;  ///< of the copy `tile_of_`
+  isa::TensorTile tile_;  ///< tile of the copy `tile_of_`
   std::uint16_t tile_of_ = BulkLines::none;
-  Access line_;  ///< that is looked up
+  Access line_;  ///< line being looked up
   SmCycle wake_ = no_cycle;
-  SmCycle next_start_;      ///< of a copy's first line
+  SmCycle next_start_;      ///< cycle from which the next copy's first line may leave
   SmCycle line_cycle_{-1};  ///< cycle in which `lines_sent_` lines were sent
   std::uint32_t lines_sent_ = 0;
-  std::uint64_t wait_for_room_ = 0;  ///< warps
+  std::uint64_t wait_for_room_ = 0;  ///< mask of waiting warps
   bool stalled_ = false;
 };
 

@@ -1,8 +1,9 @@
 /// Bulk stores of each warp that are under way, by the groups that it has committed.
 ///
-/// PTX counts groups per thread; here a warp has one count, of all its lanes' stores and commits.
-/// A lane may wait for more than its own so, never for less: others' stores join a group that is as
-/// old as its own or older, and others' commits only make its groups older.
+/// PTX counts groups per thread; here a warp has one count for the stores and commits of all its
+/// lanes. So a lane may wait for more than its own stores, never for fewer: stores of other lanes
+/// join a group that is as old as the lane's own or older, and commits of other lanes only make its
+/// groups older.
 /// Source: PTX ISA 8.x, "cp.async.bulk.commit_group", "cp.async.bulk.wait_group".
 #pragma once
 
@@ -18,8 +19,8 @@ class BulkGroups {
  public:
   explicit BulkGroups(std::size_t warps) : warps_(warps) {}
 
-  /// Returns the number of the warp's open group, to which a store is added.  `entry`: of the
-  /// warp's block, since what an earlier block in the slot has left under way counts no more.
+  /// Returns the number of the warp's open group, to which a store is added.  `entry`: number of
+  /// the warp's block; stores that an earlier block in the slot has left under way do not count.
   std::uint16_t begin(WarpSlot slot, std::uint32_t entry) {
     OfWarp& warp = of(slot, entry);
     ++warp.open.unread;
@@ -67,10 +68,10 @@ class BulkGroups {
     }
   };
   struct OfWarp {
-    Ring<Group> committed{2};  ///< oldest first
+    Ring<Group> committed{2};  ///< committed groups, the oldest first
     Group open;
-    std::uint32_t entry = 0;  ///< of the block whose groups these are
-    std::uint16_t first = 0;  ///< number of the oldest of these, or of the open one
+    std::uint32_t entry = 0;  ///< number of the block whose groups these are
+    std::uint16_t first = 0;  ///< number of the oldest group
 
     Group& at(std::uint16_t number) {
       const auto place = static_cast<std::uint16_t>(number - first);

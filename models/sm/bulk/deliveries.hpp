@@ -14,18 +14,18 @@ struct Warp;
 /// Where bytes of a bulk copy for blocks of a cluster come from.
 enum class Sender : std::uint8_t {
   sm,  ///< shared memory of a block
-  l2,  ///< for all these blocks at once
+  l2,  ///< L2, once for all blocks of the cluster
 };
 
-/// Deliverer of what a bulk copy has brought for blocks of a cluster.
+/// Deliverer of the bytes that a bulk copy has brought for blocks of a cluster.
 class Deliveries {
  public:
   virtual ~Deliveries() = default;
-  /// Throws a Mistake if the cluster of the warp has not all blocks whose ranks are in `mask`.
+  /// Throws a Mistake unless the warp's cluster has a block for every rank in `mask`.
   virtual void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const = 0;
-  /// Writes the bytes to `shared` of the blocks whose ranks are in `mask`, and completes as many
-  /// transactions of the mbarrier at `barrier` there.  The lane of the warp has asked for it at
-  /// `pc`.
+  /// Writes the bytes to `shared` in each block whose rank is in `mask`, and completes as many
+  /// transactions of the mbarrier at `barrier` there.  `lane` and `pc`: lane and instruction of the
+  /// copy.
   virtual void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                        std::uint32_t shared, std::span<const std::byte> bytes,
                        std::uint32_t barrier, Sender sender, SmCycle now) = 0;

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Rooms for the bytes of bulk copies to several blocks, until all have come; by the copy's number.
-/// A byte stands in its room where it will stand in shared memory.
+/// Buffers for the bytes of bulk copies to several blocks, held until all bytes have come, by the
+/// number of the copy.  A byte has the same offset in the buffer as later in shared memory.
 class DeliveryRooms {
  public:
   /// Returns the room of the copy, of `end` bytes.
@@ -19,7 +19,7 @@ class DeliveryRooms {
     if (room.empty()) room.resize(end);
     return room.data();
   }
-  /// Takes the room of the copy away.  Returns its bytes; none have come if there are none.
+  /// Removes the copy's buffer.  Returns its bytes; empty: no bytes have come.
   std::vector<std::byte> close(std::uint16_t copy) {
     auto room = rooms_.extract(copy);
     return room.empty() ? std::vector<std::byte>() : std::move(room.mapped());

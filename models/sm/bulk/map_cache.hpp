@@ -16,7 +16,7 @@ namespace lockstep {
 
 class MapCache {
  public:
-  /// `version`: of the bytes at the address, which may change.
+  /// `version`: version of the bytes at the address, which may change.
   struct Key {
     std::uint64_t address = 0;
     std::uint32_t version = 0;
@@ -31,7 +31,7 @@ class MapCache {
 
   explicit MapCache(std::size_t entries) : entries_(entries) {}
 
-  /// Returns the map's bytes, if it is kept; it is now the one used last.
+  /// Returns the bytes of the map and marks it as used last; nullptr: the map is not kept.
   const isa::TensorMap::Bytes* find(const Key& key) {
     const auto found = std::ranges::find(kept_, key, &Kept::key);
     if (found == kept_.end()) return nullptr;
@@ -61,7 +61,7 @@ class MapCache {
   };
 
   std::size_t entries_;
-  std::vector<Kept> kept_;  ///< the one used last is the last
+  std::vector<Kept> kept_;  ///< kept maps; the last one was used last
 };
 
 }  // namespace lockstep

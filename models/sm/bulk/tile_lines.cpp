@@ -38,7 +38,7 @@ void BulkEngine::begin_tiles(WarpSlot slot, const Instruction& instruction,
     return tile_copy(warp, instruction, isa::tile_copy_of(instruction, address[lane], lane, row),
                      lane);
   };
-  isa::for_each_lane(active, [&](unsigned lane) { copy_of(lane); });  // mistakes first
+  isa::for_each_lane(active, [&](unsigned lane) { copy_of(lane); });  // mistakes are found first
   isa::for_each_lane(active, [&](unsigned lane) {
     const Copy asked = copy_of(lane);
     const std::uint16_t index = enter(slot, instruction, record, lane, now);
@@ -162,7 +162,7 @@ bool BulkEngine::fetch_map(std::uint16_t index, SmCycle now) {
   }
   copy.next = 0;
   copy.map_state = MapState::asked;
-  flights_.answered(copy.flight, SmCycle{}, now);  // of its map; that of its lines follows
+  flights_.answered(copy.flight, SmCycle{}, now);  // the map has come, lines follow
   return copies_[index].map_state == MapState::known;
 }
 
@@ -204,7 +204,8 @@ std::uint32_t BulkEngine::make_line_of_tile(std::uint16_t index) {
   return copy.writes() ? write_run(copy, tile, run, shared) : load_run(copy, tile, run);
 }
 
-/// A lane for each part of the run that stays in its 16 bytes of shared memory and in a sector.
+/// Makes a lane for each part of the run that lies within one sector and within one 16-byte unit of
+/// shared memory.
 std::uint32_t BulkEngine::load_run(const Copy& copy, const isa::TensorTile& tile,
                                    const isa::TileRun& run) {
   begin_line(copy, copy.step == Step::load ? Access::Kind::bulk_load : Access::Kind::bulk_prefetch,

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// Keeper of mbarriers, at which threads of other blocks of the cluster arrive.
+/// Keeper of mbarriers at which threads of other blocks of the cluster arrive.
 class Arrivals {
  public:
   virtual ~Arrivals() = default;

@@ -59,7 +59,7 @@ void ClusterBarriers::issue(WarpSlot slot, const Instruction& instruction,
   front_end_.report_if_stuck(place, now);
 }
 
-/// Threads may end between their arrival and their wait, so that the sum alone does not tell.
+/// The sum alone is not enough: threads may end between their arrival and their wait.
 void ClusterBarriers::check(BlockPlace place, SmCycle now) {
   ClusterBlocks::Member& member = members_[place];
   const BlockSlot& block = blocks_.block(place);
@@ -73,7 +73,7 @@ void ClusterBarriers::check(BlockPlace place, SmCycle now) {
   blocks_.under_way().order_stores(place);
   if (member.block.size <= 1) return release(place, now);
   member.told = true;
-  // From now on other blocks may let its warps go on.
+  // From now on other blocks may let the warps of this block go on.
   for_each_warp(block.warps, [&](WarpSlot slot) { front_end_.waits_for_cluster(slot); });
   members_.tell_hub(MessageKind::cluster_arrives, member.block, now);
 }

@@ -36,7 +36,7 @@ class ClusterBarriers {
   /// Lanes of the warp's current path arrive or wait.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t lanes, SmCycle now);
-  /// Threads of the block have ended: the barrier may wait for no others of it.
+  /// Notes that threads of the block have ended, so that the barrier need not wait for them.
   void threads_ended(BlockPlace place, SmCycle now) {
     if (members_[place].arrived != 0) [[unlikely]]
       check(place, now);

@@ -1,11 +1,11 @@
 /// Departures of clusters: all blocks of a cluster leave their SMs together, or none does.
 ///
-/// A block of a cluster that is to make room asks the hub of its GPC, which tells all blocks of the
-/// cluster to stop.  Each says when it is quiet: its warps are stopped, and everything that they
-/// have asked for has been answered, also by other blocks.  When all are quiet nothing of the
-/// cluster is in flight, and the hub lets all of them leave, by one technique.  Blocks whose
-/// threads have ended leave with the others, since these may read their shared memory.  What other
-/// blocks still do to a quiet block's shared memory finds it in its place, because none has left.
+/// A block of a cluster that must make room asks the hub of its GPC, which tells all blocks of the
+/// cluster to stop.  Each block reports when it is quiet: its warps are stopped, and all their
+/// requests have been answered, by other blocks too.  When all are quiet nothing of the cluster is
+/// in flight, and the hub lets all of them leave, by one technique.  Blocks whose threads have
+/// ended leave with the others, since these may read their shared memory.  Accesses of other blocks
+/// to a quiet block's shared memory still find it in its place, because no block has left.
 /// Source: modern-isa.md, section 5.8 (a cluster is saved, flushed and drained only as a whole).
 ///
 /// Simplified: a cluster whose blocks turn out not to be repeatable has stopped in vain, and goes
@@ -30,17 +30,17 @@ class ClusterDepartures {
   bool concerns(BlockPlace place) const {
     return blocks_.grid(blocks_.block(place).grid).launch.cluster_blocks() > 1;
   }
-  /// Returns what the block's cluster can do where it cannot be flushed: save, or drain.  Local
-  /// memory stays in its SM, and the cluster may return to others.
+  /// Returns the technique that the block's cluster allows where it cannot be flushed: save, or
+  /// drain.  A cluster may return to other SMs, but local memory stays in its SM.
   Technique otherwise(BlockPlace place) const {
     const bool is_local = blocks_.grid(blocks_.block(place).grid).program->local_bytes > 0;
     return constants_.setup.contexts.places > 0 && !is_local ? Technique::save : Technique::drain;
   }
-  /// A more urgent grid wants the SM.
+  /// Asks the cluster to leave, since a more urgent grid wants the SM.
   void ask(BlockPlace place, Technique technique, SmCycle now) {
     tell(ClusterMoveStep::ask, place, technique, now);
   }
-  /// The block is quiet.  `can_be_saved`: there is room for its context.
+  /// Tells the hub that the block is quiet.  `can_be_saved`: there is room for its context.
   void quiet(BlockPlace place, bool can_be_saved, SmCycle now) {
     told_ |= bit_of(place);
     tell(ClusterMoveStep::quiet, place, can_be_saved ? otherwise(place) : Technique::drain, now);
@@ -55,7 +55,8 @@ class ClusterDepartures {
     told_ &= ~bit_of(place);
     may_go_ &= ~bit_of(place);
   }
-  /// The block has left, or its context has been taken out: the hub hears no more of it.
+  /// Notes that the block has left, or that its context has been taken out: the hub hears no more
+  /// of it.
   void left(BlockPlace place, SmCycle now) {
     tell(ClusterMoveStep::left, place, Technique::drain, now);
     forget(place);
@@ -78,7 +79,7 @@ class ClusterDepartures {
   const SmConstants& constants_;
   ResidentBlocks& blocks_;
   ClusterBlocks& members_;
-  std::uint64_t told_ = 0;    ///< places of blocks of which the hub has heard that they are quiet
+  std::uint64_t told_ = 0;    ///< places of quiet blocks of which the hub has heard
   std::uint64_t may_go_ = 0;  ///< places of blocks whose cluster is quiet
 };
 

@@ -1,16 +1,16 @@
 /// Accesses of the SM's warps to shared memory of other blocks of their clusters.
 ///
 /// The lanes of an instruction that name one block go to the hub in one message, in the order of
-/// issue, and each message is answered.  A load or an atomic that returns something is a flight
-/// until then; stores and atomics count as stores that are not acknowledged, so that a release
-/// waits for them, and their block stays until they are.
+/// issue, and each message gets an answer.  A load, or an atomic that returns a value, is a flight
+/// until the answer comes.  Stores and other atomics count as unacknowledged stores: a release
+/// waits for them, and so does the end of their block.
 /// Source: modern-isa.md, sections 3.7 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
 ///
 /// Simplified: the next release also waits for stores of st.async.
 ///
-/// Cost model: a message takes the port to the hub by its data in flits, and as long the way from
-/// the SM's warps to shared memory; its answer can be used `noc.hub.service_latency` after it has
-/// come, and later by as much as the access has waited for banks.
+/// Cost model: a message occupies the port to the hub for its flits of data, and the path from the
+/// SM's warps to shared memory for as long.  Its answer can be used `noc.hub.service_latency` after
+/// it has come, and later by the time that the access has waited for banks.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +45,11 @@ class RemoteAccesses final : public Deliveries {
   /// Addresses in shared memory of the cluster, by lane.
   using Addresses = std::array<std::uint32_t, isa::warp_size>;
 
-  /// Returns the lanes whose addresses lie in other blocks than the warp's.
+  /// Returns the lanes whose addresses lie in blocks other than the warp's.
   std::uint32_t lanes_elsewhere(const Warp& warp, std::uint32_t lanes,
                                 const Addresses& address) const;
-  /// Throws the Mistake of a lane whose block is none of the cluster's, or has no such place.
+  /// Throws a Mistake if a lane names a block outside of the cluster, or a place that the block
+  /// does not have.
   void require_right(const Warp& warp, std::uint32_t lanes, const Addresses& address,
                      unsigned bytes) const;
   /// Sends the lanes' accesses to other blocks. `flight`: the load or atomic that waits for the
@@ -58,7 +59,7 @@ class RemoteAccesses final : public Deliveries {
   /// Issues st.async or red.async.
   void issue_async(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
                    SmCycle now);
-  /// A bulk copy from the block's shared memory to that of a block of its cluster.
+  /// Issues a bulk copy from the block's shared memory to that of another block of its cluster.
   void issue_copies(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
                     SmCycle now);
   void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const override;
@@ -76,12 +77,12 @@ class RemoteAccesses final : public Deliveries {
  private:
   struct Pending {
     std::uint32_t pc = 0, lanes = 0;
-    std::uint32_t phase = 0;  ///< of its block when it was issued
+    std::uint32_t phase = 0;  ///< phase of the block when the access was issued
     std::uint16_t flight = Flights::none;
     std::uint8_t warp = 0;
-    std::uint8_t target = 0;    ///< rank
-    std::uint8_t is_store = 0;  ///< counts as one
-    std::uint8_t answers = 1;   ///< that are to come
+    std::uint8_t target = 0;    ///< rank of the target block
+    std::uint8_t is_store = 0;  ///< true: counted as a store
+    std::uint8_t answers = 1;   ///< answers still to come
 
     template <class A>
     void serialize(A& archive) {
@@ -91,8 +92,9 @@ class RemoteAccesses final : public Deliveries {
 
   struct Parts {
     const Addresses* address = nullptr;
-    const Addresses* barrier = nullptr;  ///< of what completes transactions
-    const std::byte* data = nullptr;     ///< by lane
+    /// Addresses of barriers, for accesses that complete transactions.
+    const Addresses* barrier = nullptr;
+    const std::byte* data = nullptr;  ///< data by lane
   };
   /// Returns the access for all lanes of the instruction, without the parts that a target adds.
   ClusterAccess access_of(const Warp& warp, const isa::Instruction& instruction) const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_words = isa::warp_size * 4;
 
-/// Calls the function with each of the words of `unit` bytes that the lanes touch, once.
+/// Calls the function once for each word of `unit` bytes that the lanes touch.
 template <class Function>
 void for_each_unit(std::span<const std::uint32_t> offsets, unsigned lane_bytes, unsigned unit,
                    Function&& function) {
@@ -130,8 +130,8 @@ void SharedService::serve(const ClusterAccess& access, std::span<const std::byte
   if (size != 0)
     answer.flits =
         static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(sector_bytes_of(lanes, bytes)));
-  // What L2 sends to several blocks is no message of one of them: its answer, by which the copy's
-  // block knows that all is there, takes no time of ports.
+  // Bytes that L2 sends to several blocks are no message from one of these blocks. The answer that
+  // tells the copy's block that all bytes have come takes no time of ports.
   if (access.multicast != 0) answer.flits = 0;
   if (refusal) {
     answer.status = ClusterAnswerStatus::mistaken;

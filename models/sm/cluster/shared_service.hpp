@@ -1,7 +1,7 @@
-/// Shared memory of the SM's blocks, as other SMs of the GPC access it.
+/// Shared memory of the SM's blocks, as seen by other SMs of the GPC.
 ///
-/// The bytes are touched when the message comes, in the order of messages; the answer leaves at
-/// once, and says for how long the access has waited for the banks.
+/// The SM reads or writes the bytes when the message comes, in the order of messages.  The answer
+/// leaves at once, with the time that the access has waited for the banks.
 /// Source: modern-isa.md, section 5.8; architecture.md, section 8, rules 1 and 2.
 #pragma once
 
@@ -19,11 +19,11 @@ namespace lockstep {
 /// Reason why an operation on an mbarrier is refused; payload of a ClusterAnswer that is
 /// `mistaken`.
 struct MbarrierRefusal {
-  std::uint32_t lane = 0;  ///< among those of the access
+  std::uint32_t lane = 0;  ///< number of the lane in the access
   std::uint32_t offset = 0;
   std::uint64_t word = 0;
   std::uint64_t count = 0;
-  std::uint64_t operation = 0;  ///< AtomicOperation
+  std::uint64_t operation = 0;  ///< value of AtomicOperation
 };
 
 class SharedService {
@@ -54,7 +54,8 @@ class SharedService {
   Arrivals& arrivals_;
 };
 
-/// Returns for how many cycles these accesses take the banks: as many as words of one bank differ.
+/// Returns the cycles that these accesses take the banks: the largest number of different words in
+/// one bank.
 unsigned bank_cycles(std::span<const std::uint32_t> offsets, unsigned lane_bytes, unsigned banks);
 /// Returns how many bytes these accesses move, in whole sectors of 32 bytes.
 unsigned sector_bytes_of(std::span<const std::uint32_t> offsets, unsigned lane_bytes);

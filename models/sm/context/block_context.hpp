@@ -9,13 +9,13 @@ namespace lockstep {
 
 /// Part of a block's context that stays on chip while the rest is in memory.
 struct KeptContext {
-  std::vector<std::byte> registers, shared;  ///< empty: nothing of this kind stays
+  std::vector<std::byte> registers, shared;  ///< bytes of each kind; empty: none stay
   /// Registers and bytes of shared memory of the SM that the kept part takes.
   std::uint32_t register_count = 0, shared_bytes = 0;
 
   bool empty() const { return register_count + shared_bytes == 0; }
-  /// Puts the kept part and the part that has come back from memory together.  `parts`: sizes of
-  /// what was in memory.  Returns the whole context.
+  /// Joins the part that stayed on chip with the part that has come back from memory.  `parts`:
+  /// sizes of the part in memory.  Returns the whole context.
   std::vector<std::byte> with(const std::vector<std::byte>& moved,
                               const ContextParts& parts) const {
     const auto behind_registers = moved.begin() + parts.register_bytes;
@@ -37,7 +37,7 @@ struct KeptContext {
 struct BlockContext {
   std::vector<std::byte> bytes;
   ContextParts parts;
-  KeptContext kept{};  ///< the part that stays on chip
+  KeptContext kept{};  ///< part that stays on chip
 };
 
 }  // namespace lockstep

@@ -11,11 +11,11 @@ namespace lockstep {
 
 namespace {
 
-/// Saves or restores the block's control state that is not its warps'.
+/// Saves or restores the block's control state, apart from that of its warps.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, ClusterBlocks& clusters,
                        BlockPlace place, SmCycle now) {
   BlockSlot& block = blocks.block(place);
-  // Contexts of blocks without such state are not larger for it.
+  // Flags: contexts of blocks without such state stay small.
   constexpr std::uint32_t some_wait = 1u << 31, let_go = 1u << 30, some_multiply = 1u << 29,
                           some_gave = 1u << 28, some_meet = 1u << 27;
   std::uint32_t gathering = block.gathering;
@@ -106,8 +106,8 @@ bool BlockContexts::is_small(BlockPlace place) const {
   return squashed <= most_of_warp * static_cast<std::size_t>(std::popcount(warps));
 }
 
-/// Returns whether nothing of the block is in flight. Stores may be those of warps that have left
-/// (StoresDrainWith::grid), whose acknowledgement must find the block. Local stores have no flight,
+/// Returns whether nothing of the block is in flight. Stores of warps that have left count too
+/// (StoresDrainWith::grid): their acknowledgement must find the block. Local stores have no flight,
 /// and nothing waits for them.
 bool BlockContexts::is_quiet(BlockPlace place) const {
   const BlockSlot& block = blocks_.block(place);
@@ -131,7 +131,8 @@ bool BlockContexts::is_quiet(WarpSlot slot) const {
   faultable_.for_each_of(slot, [&](const FaultableAccess& access) {
     if (access.flight == FaultableAccess::none) return;
     ++flights;
-    answered &= flights_[access.flight].outstanding == 1;  // its last check
+    // Only the last check is still outstanding.
+    answered &= flights_[access.flight].outstanding == 1;
     const IssueRecord& record = warp.records[access.pc];
     for (unsigned i = 0; i < record.releases; ++i) pending.clear(record.release[i]);
   });
@@ -164,7 +165,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   mbarriers_.stop_timers(place, now);
   serialize_control(archive, blocks_, clusters_, place, now);
   front_end_.end_waits_for_cluster(block.warps);
-  block.phase_waits.clear();  // a time limit that comes now finds nobody here
+  block.phase_waits.clear();  // a time limit that expires now finds no path to wake
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
   write_registers(place, warps, (keeps & in_place::registers) != 0, context);

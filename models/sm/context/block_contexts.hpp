@@ -1,4 +1,4 @@
-/// Contexts of blocks: what leaves the SM with a block, as bytes, and comes back.
+/// Contexts of blocks: the state that leaves the SM with a block, as bytes, and comes back.
 ///
 /// A context holds registers, as ContextKind says, and predicates of all warps, the block's shared
 /// memory, and its control state: paths and barriers, the rest of a `nanosleep` and of the time for
@@ -9,11 +9,11 @@
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
 /// memory are overwritten when it has left.
 ///
-/// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
-/// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
-/// that need entries of the operand log which such warps hold, or that wait for others - at plain
-/// barriers, too - stop where they are, the latter when all others have: they might still be
-/// released.
+/// A block that is preempted may have to stop at preemption points. Each of its warps then goes on
+/// until it stops in front of such a point. Some warps stop where they are: warps that sleep, warps
+/// that a fault has stopped, and warps that need entries of the operand log which such warps hold.
+/// Warps that wait for others (at plain barriers, too) stop last, since the others might still
+/// release them.
 ///
 /// Source: 000, section 4.1; 002, section IV; preemption.md, sections 4 and 5; architecture.md,
 /// section 8, rules 4 and 5.
@@ -59,21 +59,21 @@ class BlockContexts {
         mbarriers_(mbarriers),
         clusters_(clusters) {}
 
-  /// Lets the block issue nothing from now on but the rest of a printf that has begun. A block that
-  /// stops at preemption points goes on until its warps come to them. To be called in each cycle
-  /// until the block is quiet.
+  /// Stops issue in the block, apart from the rest of a printf that has begun. A block that stops
+  /// at preemption points goes on until its warps come to them. Must be called in each cycle until
+  /// the block is quiet.
   void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
-  /// Lets the block's warps be looked at again, because its tenant is ended.
+  /// Lets the front end look at the block's warps again, because their tenant is ended.
   void thaw(BlockPlace place);
-  /// Lets the warps of a block that does not leave go on where they stopped.
+  /// Lets the warps of a block that stays go on where they stopped.
   void go_on(BlockPlace place, SmCycle now);
-  /// Returns whether its control state is small enough for a place in memory, whatever its
-  /// squashed accesses are.
+  /// Returns whether the control state of the block fits a place in memory, whatever its squashed
+  /// accesses are.
   bool is_small(BlockPlace place) const;
   /// Returns whether nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
-  /// `keeps`: InPlace bits, that stay on chip.
+  /// `keeps`: InPlace bits of the parts that stay on chip.
   BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
   /// Takes out a block that is to start again: nothing of the block is kept.
   void discard(BlockPlace place, SmCycle now);
@@ -84,9 +84,9 @@ class BlockContexts {
   /// Control state of a warp.
   struct SavedWarp {
     isa::WarpPaths paths;
-    bool left = false;  ///< its threads have ended, and all its requests are answered
+    bool left = false;  ///< the threads have ended, and all requests are answered
     bool suspended = false;
-    std::int64_t asleep = 0;  ///< cycles
+    std::int64_t asleep = 0;  ///< cycles left to sleep
     std::vector<SavedAccess> accesses;
     std::vector<Mbarriers::Owed> owed;
 
@@ -99,18 +99,18 @@ class BlockContexts {
     }
   };
 
-  /// Freezes the block's warps that stand at a preemption point or cannot go on by themselves.
+  /// Freezes the block's warps that stand at a preemption point or cannot go on alone.
   void freeze_at_points(const BlockSlot& block);
-  /// Returns whether the warp needs entries of the operand log, which are those of squashed
-  /// accesses of its block: these are issued again only when the block has been away.
+  /// Returns whether the warp needs entries of the operand log that squashed accesses of its block
+  /// hold; these accesses are issued again only after the block has been away.
   bool waits_for_squashed(WarpSlot slot, const BlockSlot& block) const;
   void freeze(WarpSlot slot) {
     front_end_.held().freeze(slot);
     front_end_.wait_for_fault(slot);
   }
   bool is_quiet(WarpSlot slot) const;
-  /// Returns whether the warp is about to issue, or an event to come names it, beyond those of its
-  /// scoreboard.
+  /// Returns whether the warp is about to issue, or a coming event names it other than an event of
+  /// its scoreboard.
   bool is_named_by_events(WarpSlot slot) const;
   bool has_left(WarpSlot slot) const {
     return blocks_.warp(slot).paths.finished() && (front_end_.known() & bit_of(slot)) == 0;

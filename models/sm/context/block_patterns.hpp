@@ -1,10 +1,11 @@
-/// Register compression over a whole thread block: what is one sequence through all its warps takes
-/// one or two words in all.
+/// Register compression over a whole thread block: values that form one sequence through all its
+/// warps take one or two words in all.
 ///
-/// Only where all warps stand at the same barrier, with the same registers live.  A register that
-/// is random in one warp is stored raw in all.  Source: 002, section III.C, Figure 11, with the two
-/// rules corrected that preemption.md, section 3.3, names: local uniform is a base vector that is
-/// not uniform; the bases of a global stride step by stride times group.
+/// The compression applies only where all warps stand at the same barrier with the same live
+/// registers.  A register that is random in one warp is stored raw in all.  Source: 002, section
+/// III.C, Figure 11, with the two rules corrected that preemption.md, section 3.3, names: local
+/// uniform is a base vector that is not uniform; the bases of a global stride step by stride times
+/// group.
 ///
 /// Simplified: a register with more bases than the buffer of 32 holds is local.
 #pragma once
@@ -19,9 +20,9 @@ namespace lockstep {
 enum class BlockRegisterClass : std::uint8_t {
   dead,
   random,
-  local_uniform,   ///< a word of each group
+  local_uniform,   ///< one word of each group
   local_strided,   ///< two words of each group
-  global_uniform,  ///< a word of the block
+  global_uniform,  ///< one word of the block
   global_strided,  ///< two words of the block
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 /// In front of the registers.
 struct RegisterHeader {
-  std::uint32_t bytes = 0;  ///< with the header
+  std::uint32_t bytes = 0;  ///< bytes, header included
   std::uint32_t whole = 0;  ///< 1: compressed over the block
 };
 
@@ -32,9 +32,9 @@ std::size_t BlockContexts::bytes_of_registers(const std::vector<std::byte>& cont
   return header.bytes;
 }
 
-/// Each warp has an equal part of the block's registers, behind the header.  Rows that nobody needs
-/// fill what the others, predicates among them, leave of it: on hardware they stand in the same
-/// registers, here values of 64 bits have rows of their own.
+/// Each warp has an equal part of the block's registers, behind the header.  Unneeded rows fill the
+/// rest of that part, behind needed rows and predicates: on hardware these share the registers,
+/// while here values of 64 bits have rows of their own.
 std::vector<WarpRegisters> BlockContexts::with_unneeded(const BlockSlot& block,
                                                         std::vector<WarpRegisters> warps) const {
   const GridSlot& grid = blocks_.grid(block.grid);

@@ -1,19 +1,18 @@
 /// Moves contexts between the SM and its area of GPU memory, in lines of 128 bytes.
 ///
-/// A line is sent when the request port has nothing else to do, so that demand requests go first:
-/// of the context that began to move first, or of a later one while none of that can leave.  A
-/// context has arrived when all its lines are answered.  What is loaded is what stands in memory.
-/// Registers that are compressed pass the compressor, and the decompressor on their way back, one a
-/// cycle, one context after the other.
-/// Source: 000, section 4.1; preemption.md, sections 5 (128-byte writes, behind demand requests)
-/// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
-/// (two cycles, pipelined).
+/// A line is sent when the request port has nothing else to do, so that demand requests go first.
+/// Lines of the context that began to move first go before lines of later contexts. A context has
+/// arrived when all its lines are answered. Loaded contexts have the bytes that stand in memory.
+/// Compressed registers pass the compressor, and on their way back the decompressor, one register a
+/// cycle and one context after the other. Source: 000, section 4.1; preemption.md, sections 5
+/// (128-byte writes, behind demand requests) and 7.3 (`share`: each context has the SM's whole part
+/// of the bandwidth); 002, section III.C (two cycles, pipelined).
 ///
 /// Simplified: contexts without traffic (`share`, and ideal ones, which move in a cycle) are kept
 /// here. With `share` a context moves while the block's requests in flight are answered (003,
-/// section 4.1: the block stalls for the estimated time).
-/// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
-/// line with compressed registers leaves when its share of them has passed.
+/// section 4.1: the block stalls for the estimated time). Cost model: at most one line per SM
+/// cycle, and the times of the network and the partitions; a line with compressed registers leaves
+/// when its share of them has passed.
 #pragma once
 
 #include <cstddef>
@@ -42,17 +41,18 @@ class ContextEngine final : public ContextAnswers {
         ports_(sm.ports),
         traffic_(sm.constants.setup.contexts.traffic) {}
 
-  /// Number of a place of the area, by which a transfer is known.
+  /// Number of a place in the area; it identifies a transfer.
   using Place = std::uint32_t;
 
-  /// `still`: cycles for which its block has issued nothing already.
+  /// Saves a context.  `still`: cycles for which the block has already issued nothing.
   void save(Place place, TenantId tenant, BlockContext context, SmCycle now,
             std::int64_t still = 0);
   /// `parts`: as it was saved.
   void restore(Place place, TenantId tenant, std::size_t bytes, const ContextParts& parts,
                SmCycle now);
 
-  /// Contexts that do not go through memory: they leave with a block that returns to another SM.
+  /// Takes contexts that do not go through memory: they leave with a block that returns to another
+  /// SM.
   std::vector<std::byte> take_kept(Place place);
   void keep(Place place, std::span<const std::byte> context);
   void forget(Place place) { kept_.erase(place); }
@@ -67,9 +67,9 @@ class ContextEngine final : public ContextAnswers {
   struct Done {
     Place place = 0;
     bool saved = false;
-    std::vector<std::byte> bytes;  ///< restored
+    std::vector<std::byte> bytes;  ///< bytes of a restored context
   };
-  /// Returns a completed transfer, each one once.
+  /// Returns a completed transfer; each one is returned once.
   std::optional<Done> take_done(SmCycle now);
 
   void serialize(Archive& archive) {
@@ -82,11 +82,11 @@ class ContextEngine final : public ContextAnswers {
     Place place = 0;
     TenantId tenant;
     bool saves = false;
-    std::vector<std::byte> bytes;  ///< whole lines
+    std::vector<std::byte> bytes;  ///< bytes in whole lines
     ContextParts parts;
     std::uint32_t sent = 0, answered = 0;
-    SmCycle ready;             ///< its last answer is in
-    SmCycle first = no_cycle;  ///< since then it is compressed or decompressed
+    SmCycle ready;             ///< cycle in which the last answer is in
+    SmCycle first = no_cycle;  ///< first cycle of compression or decompression
 
     std::uint32_t lines() const { return static_cast<std::uint32_t>(bytes.size() / line_bytes); }
     bool is_done(SmCycle now) const { return answered == lines() && ready <= now; }
@@ -100,9 +100,9 @@ class ContextEngine final : public ContextAnswers {
   };
 
   void begin(Transfer transfer, SmCycle now, std::int64_t still = 0);
-  /// Sends a line that can leave, of the first context whose port is free.
+  /// Sends a line that is ready, of the first context whose port is free.
   void send_one(SmCycle now);
-  /// Returns false if the port has something else to do.
+  /// Sends a line of the transfer.  Returns false if the port is busy.
   bool send_line(Transfer& transfer, SmCycle now);
   Transfer& transfer_at(PhysicalAddress line);
 
@@ -110,10 +110,11 @@ class ContextEngine final : public ContextAnswers {
   SmStatistics& statistics_;
   SmPorts& ports_;
   const ContextTraffic traffic_;
-  std::deque<Transfer> transfers_;  ///< in the order in which they began
+  std::deque<Transfer> transfers_;  ///< transfers in the order in which they began
   SmCycle wake_ = no_cycle;
-  SmCycle compressor_free_, decompressor_free_;   ///< when what is before has passed them
-  std::map<Place, std::vector<std::byte>> kept_;  ///< without traffic
+  /// Cycles in which each unit is done with earlier transfers.
+  SmCycle compressor_free_, decompressor_free_;
+  std::map<Place, std::vector<std::byte>> kept_;  ///< contexts moved without traffic
 };
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@ namespace lockstep {
 namespace {
 
 #ifndef NDEBUG
-/// Returns whether the rows are among those that the compiler would have told the warp to save at a
+/// Returns whether the rows are among those that a compiler would have told the warp to save at a
 /// preemption point (002, section III.B).
 bool is_within_static(const RowMask& rows, const IssueTable& kernel, const isa::WarpPaths& paths) {
   if (kernel.divergent_rows.empty() || !paths.runnable() || paths.has_given_up()) return true;

@@ -1,10 +1,10 @@
-/// Rows of registers that a warp needs again when it stops where it stands.
+/// Register rows that a warp still needs where it stops.
 ///
 /// The warp needs the rows that are live where any of its paths stands, whether the path runs,
-/// waits or has come to where paths meet: each lane has its own copy of a register, so that what
-/// another path writes is none of its business.  The warp also needs the operands of squashed
-/// accesses that are issued again, unless they are logged; what such an access loads is live like
-/// the result of any instruction before.
+/// waits or has come to where paths meet: each lane has its own copy of a register, which other
+/// paths do not change.  The warp also needs the operands of squashed accesses that are issued
+/// again, unless they are logged.  The result of such an access is live like that of any earlier
+/// instruction.
 /// Source: 002, section III.B; preemption.md, section 3.2 with its errata (the union over all paths
 /// of the warp, not over enclosing branches).
 ///

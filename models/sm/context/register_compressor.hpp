@@ -1,9 +1,10 @@
 /// Register compressor: lane values that are equal or evenly spaced take one or two words.
 ///
 /// Lanes are compared in pattern groups, as wide as a row of the thread block: threadIdx.x and .y
-/// of a 16 x 16 block follow a pattern in 16 lanes, not in 32.  Of a register all of whose groups
-/// are uniform a word of each group is stored, of one all of whose groups are at least strided two,
-/// of others all 32 lanes.  Source: 002, section III.C, Figure 10; preemption.md, section 3.3.
+/// of a 16 x 16 block follow a pattern in 16 lanes, not in 32.  A register whose groups are all
+/// uniform is stored as one word for each group; if all are at least strided, as two words for
+/// each; otherwise all 32 lanes are stored.  Source: 002, section III.C, Figure 10; preemption.md,
+/// section 3.3.
 ///
 /// Simplified: differences wrap around at 32 bits.  Lanes without a thread are no part of a
 /// pattern, and come back with any value.
@@ -19,7 +20,7 @@
 
 namespace lockstep {
 
-/// Class of a register, by the two bits of a pattern vector.
+/// Class of a register, encoded as the two bits of a pattern vector.
 enum class RegisterClass : std::uint8_t { dead = 0, uniform = 1, random = 2, strided = 3 };
 
 /// A register of a warp.
@@ -30,7 +31,7 @@ struct RegisterPattern {
   static constexpr unsigned smallest_group = 8;
   struct Group {
     std::uint32_t base = 0, stride = 0;
-    bool single = false;  ///< one lane: any stride would do
+    bool single = false;  ///< one lane only: any stride would do
   };
 
   RegisterClass kind = RegisterClass::uniform;
@@ -40,8 +41,8 @@ struct RegisterPattern {
 
 class RegisterCompressor {
  public:
-  /// Compressor for blocks with rows of so many threads: it compares groups of that many lanes, if
-  /// 32 lanes consist of such groups and these are not too small.
+  /// Makes a compressor for blocks with rows of `block_width` threads.  It compares groups of that
+  /// many lanes if 32 lanes divide into such groups and these are not too small.
   explicit RegisterCompressor(std::uint32_t block_width);
 
   unsigned group_lanes() const { return lanes_; }
@@ -54,7 +55,7 @@ class RegisterCompressor {
   unsigned lanes_;
 };
 
-/// Bytes of a register in memory.
+/// Returns the bytes of a register in memory.
 std::size_t stored_bytes(const RegisterPattern& pattern);
 
 }  // namespace lockstep

@@ -1,9 +1,9 @@
-/// Registers of a thread block as they stand in memory.
+/// Memory image of the registers of a thread block.
 ///
-/// By kind: of each warp the rows that it needs, or more of them, one after the other; or these
-/// compressed, behind the warp's pattern vector of two bits a register; or compressed over
-/// the block, behind one vector of four bits a register.  A 64-bit value, which stands in its two
-/// rows lane by lane, is two registers: low and high halves.  Predicates are saved whole.
+/// The kinds are: the rows that each warp needs, or more, one after the other; these rows
+/// compressed, behind a pattern vector of the warp with two bits a register; or compressed over the
+/// block, behind one vector with four bits a register.  A 64-bit value, stored lane by lane in two
+/// rows, counts as two registers: low and high halves.  Predicates are saved whole.
 /// Source: 002, sections III.B, III.C and IV.B, Figure 12; preemption.md, section 5.
 ///
 /// Simplified: a pattern vector has room for 64 registers or a multiple.
@@ -23,7 +23,7 @@ namespace lockstep {
 
 /// Registers of a warp that has not left, in the block's order.
 struct WarpRegisters {
-  std::uint32_t* rows = nullptr;  ///< predicates stand behind them
+  std::uint32_t* rows = nullptr;  ///< register rows, with the predicates behind them
   RowMask needed{};
   unsigned threads = isa::warp_size;
 
@@ -33,12 +33,11 @@ struct WarpRegisters {
 /// Number and kinds of registers of a kernel's warps.
 struct RegisterShape {
   unsigned rows = 0;
-  unsigned pair_rows = 0;  ///< rows below hold 64-bit values, two each
+  unsigned pair_rows = 0;  ///< rows below this number hold 64-bit values, two each
   unsigned predicates = 0;
-  std::uint32_t block_width = isa::warp_size;  ///< threads
+  std::uint32_t block_width = isa::warp_size;  ///< width of the block in threads
 
-  /// Returns the most bytes that an image takes, with the pattern vectors that say how it is
-  /// compressed.
+  /// Returns the largest size of an image, pattern vectors included.
   std::size_t image_bytes(unsigned warps) const;
 };
 
@@ -47,13 +46,13 @@ class RegisterImage {
   explicit RegisterImage(const RegisterShape& shape)
       : shape_(shape), compressor_(shape.block_width) {}
 
-  /// Registers by class, of those of warps and of those of blocks.
+  /// Numbers of registers in each class, of warps and of blocks.
   struct Classes {
     std::array<std::uint32_t, 4> of_warps{};
     std::array<std::uint32_t, block_register_classes> of_blocks{};
   };
 
-  // Behind what stands in `image`, and from `image` on; reading returns where it has ended.
+  // Appends the registers to `image`; reading begins at `from` and returns where the registers end.
   void write(std::span<const WarpRegisters> warps, std::vector<std::byte>& image) const;
   const std::byte* read(const std::byte* image, std::span<const WarpRegisters> warps) const;
   /// Rows that warps need are found in the image.
@@ -71,7 +70,7 @@ class RegisterImage {
   const std::byte* read_predicates(const std::byte* image, const WarpRegisters& warp) const;
   void write_register(const RegisterPattern& pattern, const LaneValues& values,
                       std::vector<std::byte>& image) const;
-  /// A register in all warps.
+  /// Writes a register of all warps. Returns its class.
   BlockRegisterClass write_of_block(unsigned row, std::span<const WarpRegisters> warps,
                                     std::vector<std::byte>& image, Classes& classes) const;
   const std::byte* read_register(const std::byte* image, RegisterClass kind,

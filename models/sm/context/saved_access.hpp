@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// The operands of a squashed access that stand in the log, without what is not used of them.
+/// Logged operands of a squashed access, without the unused parts.
 struct SavedOperands {
   Access access;
 
@@ -27,9 +27,9 @@ struct SavedOperands {
 struct SavedAccess {
   SmCycle issued;
   std::uint32_t pc = 0;
-  bool flies = false;  ///< results of it are pending
+  bool flies = false;  ///< results of the access are pending
   std::vector<SquashedLanes> lanes;
-  std::optional<SavedOperands> operands;  ///< if they are logged
+  std::optional<SavedOperands> operands;  ///< operands, if they are logged
 
   void serialize(Archive& archive) { archive(issued, pc, flies, lanes, operands); }
 };

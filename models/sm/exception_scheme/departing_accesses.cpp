@@ -42,7 +42,7 @@ std::uint16_t FaultableAccesses::put_in(WarpSlot warp, std::uint32_t pc, SmCycle
   accesses_[index].owed = true;
   for (SquashedLanes& some : lanes) {
     some.access = index;
-    some.come = true;  // a block returns when all its pages have
+    some.come = true;  // the block returns when all its pages have come
     add_squashed(some);
   }
   scheme_->context_in(pipeline(), warp, record_of(accesses_[index]));

@@ -1,11 +1,11 @@
-/// Exception schemes: how the pipeline makes sure that a faulting instruction can be squashed and
-/// issued again.
+/// Exception schemes: ways in which the pipeline makes sure that a faulting instruction can be
+/// squashed and issued again.
 ///
-/// A scheme hears of each memory instruction that may fault: may it issue, it has issued, it can
-/// fault no more (its last translation check), its results are there.  In between the scheme may
-/// keep fetch off or sources from being overwritten.  Squashing and issuing again is the same for
-/// all preemptible schemes: see faultable_accesses.hpp.  These are virtual calls for such memory
-/// instructions only.
+/// The scheme is called four times for each memory instruction that may fault: before issue (it may
+/// refuse), after issue, at the last translation check (the instruction can fault no more), and
+/// when the results are there.  In between the scheme may hold fetch back or protect source
+/// registers.  All preemptible schemes squash and issue again in the same way: see
+/// faultable_accesses.hpp.  Other instructions cost no virtual call.
 /// Source: 000, sections 2 and 3.
 #pragma once
 
@@ -37,8 +37,8 @@ class ExceptionScheme {
   virtual bool preemptible() const { return true; }
   /// Instructions that are issued again read their operands from a log, not from registers.
   virtual bool logs_operands() const { return false; }
-  /// Returns whether the scheme needs calls of committed(). If not, an instruction is through with
-  /// its last check.
+  /// Returns whether the scheme needs calls of committed(). If not, an instruction is done for the
+  /// scheme at its last check.
   virtual bool hears_commits() const { return false; }
   /// Entries of the operand log of an SM; every block needs as many as its largest instruction
   /// takes.
@@ -51,11 +51,10 @@ class ExceptionScheme {
   virtual void issued(const Pipeline&, WarpSlot, const PreciseRecord&) {}
   /// The instruction's last check was in the cycle before `now`.
   virtual void checked(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
-  /// The instruction committed in the cycle before `now`.
+  /// Notes that the instruction committed in the cycle before `now`.
   virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   virtual void block_entered(const Pipeline&, BlockPlace) {}
-  /// The warp's block leaves with this squashed instruction: frees whatever the scheme holds for
-  /// it.
+  /// Frees what the scheme holds for this squashed instruction, because its warp's block leaves.
   virtual void context_out(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   /// The warp's block has returned, and the instruction waits to be issued again.
   virtual void context_in(const Pipeline&, WarpSlot, const PreciseRecord&) {}

@@ -13,20 +13,20 @@ struct FaultableAccess {
   static constexpr std::uint16_t none = 0xffff;
 
   SmCycle issued;
-  SmCycle commits = no_cycle;  ///< the cycle after its commit, when that is known
+  SmCycle commits = no_cycle;  ///< cycle after the access commits, once known
   std::uint32_t pc = 0;
-  std::uint16_t flight = none;          ///< of its results
-  std::uint16_t next = none;            ///< the warp's next one, in program order
-  std::uint16_t logged = none;          ///< squashed: its place in the log
-  std::uint16_t first_squashed = none;  ///< the first of its SquashedLanes
+  std::uint16_t flight = none;          ///< flight of the results
+  std::uint16_t next = none;            ///< next access of the warp, in program order
+  std::uint16_t logged = none;          ///< squashed: place in the log
+  std::uint16_t first_squashed = none;  ///< first SquashedLanes of the access
   std::uint8_t warp = 0;
-  bool in_unit = true;     ///< the load-store unit has lines of it
-  bool looked_up = false;  ///< all its lines have found their translations
+  bool in_unit = true;     ///< lines of the access are in the load-store unit
+  bool looked_up = false;  ///< all lines have found their translations
   bool checked = false;
   bool committed = false;
-  bool squashed = false;  ///< some lanes of it
-  bool come = false;      ///< the page of some of those has been replayed
-  bool owed = false;      ///< its block has been away since it was squashed first
+  bool squashed = false;  ///< at least one lane is squashed
+  bool come = false;      ///< the page of a squashed lane has been replayed
+  bool owed = false;      ///< the block has been away since the access was first squashed
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -39,11 +39,12 @@ struct FaultableAccess {
 struct SquashedLanes {
   TlbKey page;
   std::uint32_t lanes = 0;
-  std::uint32_t groups = 0;  ///< the lines of the access that they are, as it was coalesced
+  /// Mask of the access's lines, as coalesced, to which the lanes belong.
+  std::uint32_t groups = 0;
   std::uint16_t access = FaultableAccess::none;
   bool come = false;                           ///< the page has been replayed since
-  bool noticed = false;                        ///< by the scheduler of blocks
-  std::uint16_t next = FaultableAccess::none;  ///< of the same access
+  bool noticed = false;                        ///< the block scheduler has seen the entry
+  std::uint16_t next = FaultableAccess::none;  ///< next entry of the same access
 
   template <class Archive>
   void serialize(Archive& archive) {

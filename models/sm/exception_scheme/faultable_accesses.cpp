@@ -73,9 +73,10 @@ void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
                      now + constants_.parameters.port.injection_latency.count() + 1);
 }
 
-/// `now`: the cycle after the last check, in which other parts see it.
+/// `now`: the cycle after the last check, when other parts see it.
 void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
-  // The first, unless several warps' checks of one cycle were told in another order.
+  // The access is the first one, unless checks of several warps in one cycle were reported in
+  // another order.
   const std::uint16_t index = looked_up_.take_first(
       [&](std::uint16_t other) { return accesses_[other].warp == warp.value(); });
   FaultableAccess& access = accesses_[index];
@@ -101,7 +102,7 @@ void FaultableAccesses::commits_before(SmCycle when, WarpSlot warp, std::uint16_
   while (index != none &&
          (accesses_[index].flight != flight || accesses_[index].commits != no_cycle))
     index = accesses_[index].next;
-  if (index == none) return;  // of local memory, or a prefetch
+  if (index == none) return;  // accesses to local memory and prefetches are not kept
   accesses_[index].commits = when;
   front_end_.tell_at(warp, WarpEvent::committed, when);
 }
@@ -141,7 +142,7 @@ void FaultableAccesses::squash(const SquashedLanes& lanes, SmCycle now) {
   if (lanes.come && next_again(warp) != none) front_end_.begin_again(warp, now);
 }
 
-/// Adds the lanes behind those of the access that are squashed already.
+/// Adds the lanes to the access, behind its lanes that are squashed already.
 void FaultableAccesses::add_squashed(const SquashedLanes& lanes) {
   FaultableAccess& access = accesses_[lanes.access];
   access.squashed = true;
@@ -180,7 +181,7 @@ bool FaultableAccesses::come(TlbKey page, SmCycle now) {
 }
 
 /// Accesses are issued again in program order: of two accesses to one page the older one goes
-/// first. Younger ones that are in the load-store unit would pass it there.
+/// first. A younger access in the load-store unit would pass the older one there.
 std::uint16_t FaultableAccesses::next_again(WarpSlot warp) const {
   std::uint16_t oldest = none;
   for (std::uint16_t index = warps_[warp.value()].first; index != none;

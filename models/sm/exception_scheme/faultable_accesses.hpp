@@ -52,33 +52,33 @@ class FaultableAccesses final : public CheckedAccesses {
   /// squashed, so that the access cannot fault any more.
   bool left_unit(std::uint16_t access, SmCycle now);
   void last_check(WarpSlot warp, SmCycle now) override;
-  /// The flight's results can be used from `when` on: the cycle after its commit.
+  /// Notes that the flight's results can be used from `when` on: the cycle after its commit.
   void commits_before(SmCycle when, WarpSlot warp, std::uint16_t flight);
   void committed(WarpSlot warp, SmCycle now) override;
   void block_entered(BlockPlace place);
 
   // Faults.
   FaultableAccess& operator[](std::uint16_t access) { return accesses_[access]; }
-  /// The lanes will not leave the load-store unit: they are squashed, and their warp stops.
+  /// Squashes the lanes, which will not leave the load-store unit, and stops their warp.
   void squash(const SquashedLanes& lanes, SmCycle now);
   /// Returns squashed lanes of an older access of the warp on this page, which the access must not
-  /// pass; nullptr: there are none.
+  /// pass; nullptr: none.
   const SquashedLanes* passed_by(std::uint16_t access, TlbKey page) const;
-  /// The page has been replayed: the accesses that wait for it are issued again.  Returns false if
-  /// none waits.
+  /// Issues the accesses again that wait for the page, because it has been replayed.  Returns false
+  /// if none waits.
   bool come(TlbKey page, SmCycle now);
   /// Returns the access that the warp can issue again now; none: there is none.
   std::uint16_t next_again(WarpSlot warp) const;
-  /// The access is issued again.  Returns the lanes and lines that it has left to do.
+  /// Takes the lanes and lines that the access still has to do, because it is issued again.
   SquashedLanes take_squashed(std::uint16_t access);
   /// Decides what the warp does next, after it has re-issued an instruction.
   void go_on(WarpSlot warp, SmCycle now);
-  /// Ends the accesses of a tenant that has ended. Calls function(access) for each access whose
-  /// lines have not all found their translations, and forgets its squashed lanes for good.
+  /// Ends the accesses of a tenant that has been ended. Calls function(access) for each access with
+  /// lines that have not found their translations, and forgets its squashed lanes for good.
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
   bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }
-  /// Calls function(lanes) for all that is squashed, by warp slot and in program order.
+  /// Calls function(lanes) for all squashed lanes, by warp slot and in program order.
   template <class Function>
   void for_each_squashed(Function&& function) {
     for_each_warp(stopped_warps(), [&](WarpSlot warp) { for_each_squashed_of(warp, function); });
@@ -88,8 +88,8 @@ class FaultableAccesses final : public CheckedAccesses {
   // Warps of blocks that leave the SM and return.
   /// Returns whether all accesses of the warp are squashed and have left the load-store unit.
   bool all_squashed(WarpSlot warp) const;
-  /// Returns whether the block has returned, and an access that was squashed before has not found
-  /// all its translations yet.
+  /// Returns whether the block has returned and an access squashed before that has not found all
+  /// its translations yet.
   bool owes(const BlockSlot& block) const;
   /// Calls function(access) for the accesses of the warp, in program order.
   template <class Function>
@@ -102,10 +102,11 @@ class FaultableAccesses final : public CheckedAccesses {
   std::uint16_t first_of_warp(WarpSlot warp) const { return warps_[warp.value()].first; }
   /// The warp's oldest access leaves.  Returns its squashed lanes.
   std::vector<SquashedLanes> take_out(std::uint16_t access, SmCycle now);
-  /// Follows an access again that had left, behind the warp's others.  Returns its number.
+  /// Adds an access that had left with its block, behind the warp's other accesses.  Returns its
+  /// number.
   std::uint16_t put_in(WarpSlot warp, std::uint32_t pc, SmCycle issued,
                        std::vector<SquashedLanes> lanes);
-  /// The warp is in a slot again, with its accesses, and goes on.
+  /// Lets a warp go on that is in a slot again with its accesses.
   void go_on_after_return(WarpSlot warp, SmCycle now);
   /// The warp's block was to leave, and does not.
   void go_on_after_stop(WarpSlot warp, SmCycle now);
@@ -126,7 +127,7 @@ class FaultableAccesses final : public CheckedAccesses {
   };
 
   const PreciseRecord& record_of(const FaultableAccess& access) const;
-  /// Adds an access, the warp's youngest from now on.  Returns its number.
+  /// Adds an access as the warp's youngest.  Returns its number.
   std::uint16_t follow(WarpSlot warp, std::uint32_t pc, SmCycle issued);
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
@@ -155,7 +156,7 @@ class FaultableAccesses final : public CheckedAccesses {
   const bool preemptible_, hears_commits_;
   std::array<OfWarp, 64> warps_;
   SlotPool<FaultableAccess> accesses_;
-  Ring<std::uint16_t> looked_up_;  ///< until their last checks
+  Ring<std::uint16_t> looked_up_;  ///< accesses between lookup and last check
   SlotPool<SquashedLanes> squashed_;
 };
 

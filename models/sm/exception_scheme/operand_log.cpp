@@ -1,9 +1,9 @@
 /// Operand log: a replay queue whose instructions read their operands again from a log.
 ///
-/// Addresses and data of a memory instruction are written to the SM's log as they are read, and
-/// stay there until its last check; sources are free after operand read, as without exceptions.
-/// An entry holds 8 bytes of each of 32 lanes.  The log is divided among the blocks that fit in the
-/// SM; a warp whose block has no entries left waits (`log_full`).
+/// A memory instruction writes its addresses and data to the SM's log when it reads them; they stay
+/// there until its last check.  Source registers are free after operand read, as without
+/// exceptions. An entry holds 8 bytes of each of 32 lanes.  The log is divided among the blocks
+/// that fit in the SM; a warp whose block has no entries left waits (`log_full`).
 /// Source: 000, sections 3.3 and 5.2.
 ///
 /// Simplified: if several kernels share an SM, each block may use the share that it would have
@@ -86,15 +86,16 @@ class OperandLog final : public ExceptionScheme {
   void serialize(Archive& archive) override { archive(used_, promised_, queues_, blocks_); }
 
  private:
-  /// The warp has freed entries: wakes warps that wait for them.  A warp that looks and finds no
-  /// room costs its scheduler a cycle, so no more warps look than have room.
+  /// Wakes warps that wait for the entries that this warp has freed.  A warp that looks and finds
+  /// no room costs its scheduler a cycle, so no more warps are woken than have room.
   void wake(const Pipeline& pipeline, WarpSlot warp, SmCycle now) {
     ResidentBlocks& blocks = pipeline.blocks;
-    // Other blocks' warps wait for entries of their own, unless more are promised than there are.
+    // Warps of other blocks wait for entries of their own block, unless more entries are promised
+    // than there are.
     const bool common = promised_ > entries_;
     const std::uint64_t helped =
         common ? ~std::uint64_t{0} : blocks.block_of(blocks.warp(warp)).warps;
-    std::uint32_t claimed = 0;  // of the block's, by those before
+    std::uint32_t claimed = 0;  // entries of the block's share claimed by warps before
     for_each_warp(pipeline.front_end.waiting(StallCause::log_full) & helped, [&](WarpSlot slot) {
       const Warp& waiting = blocks.warp(slot);
       const std::uint32_t wanted =
@@ -120,9 +121,9 @@ class OperandLog final : public ExceptionScheme {
   }
 
   std::uint32_t entries_, used_ = 0;
-  std::uint32_t promised_ = 0;  ///< shares when a block came last
+  std::uint32_t promised_ = 0;  ///< sum of the shares when a block last came
   QueueEntries queues_;
-  std::vector<Share> blocks_;  ///< by place
+  std::vector<Share> blocks_;  ///< share of each block, by its place
 };
 
 }  // namespace

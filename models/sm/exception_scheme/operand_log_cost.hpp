@@ -17,7 +17,7 @@ struct OperandLogCost {
   double sm_area, gpu_area, sm_power, gpu_power;
 };
 
-/// Returns the cost of a log of so many bytes in each SM; nothing outside of 8 to 32 KiB.
+/// Returns the cost of a log of `bytes` bytes in each SM; nothing outside of 8 to 32 KiB.
 std::optional<OperandLogCost> operand_log_cost(Bytes bytes);
 
 }  // namespace lockstep

@@ -8,12 +8,12 @@
 
 namespace lockstep {
 
-/// Places in the replay queues of an SM's warps: from issue to commit.  Without a limit nobody
-/// counts them.
+/// Entries in the replay queues of an SM's warps, taken from issue to commit.  Without a limit they
+/// are not counted.
 /// Source: 000, section 3.2, which gives no capacity.
 class QueueEntries {
  public:
-  /// `limit`: of a warp; 0: as many as it needs.
+  /// `limit`: entries of a warp; 0: without limit.
   explicit QueueEntries(std::uint32_t limit) : limit_(limit) {}
 
   bool limited() const { return limit_ != 0; }

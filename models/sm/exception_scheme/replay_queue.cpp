@@ -1,9 +1,10 @@
-/// Replay queue: a warp goes on behind its memory instructions, and keeps their sources.
+/// Replay queue: a warp goes on after its memory instructions, and keeps their source registers.
 ///
 /// A queue of each warp holds its memory instructions, without data, from issue to commit; after a
-/// fault what is squashed is issued again in that order, out of the order of what has committed
-/// since (sparse replay).  So that it reads the same operands, no younger instruction may overwrite
-/// its sources until its last check: that costs the stalls called `late_source`.
+/// fault the squashed instructions are issued again in that order, out of order with instructions
+/// that have committed since (sparse replay).  They must read the same operands, so no younger
+/// instruction may overwrite their sources until their last check: this costs the stalls called
+/// `late_source`.
 /// Source: 000, section 3.2, Figures 6 and 7.
 #include "core/parameters/parameters.hpp"
 #include "models/sm/exception_scheme/exception_scheme.hpp"

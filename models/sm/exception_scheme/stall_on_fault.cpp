@@ -1,7 +1,7 @@
 /// Stall-on-fault: the baseline without preemptible faults.
 ///
-/// A fault is a very long translation miss: the access stays where it is until the page is there.
-/// The pipeline is that of a machine without faults: the warp goes on issuing until it needs the
+/// A fault is a very long translation miss: the access waits in place until the page is there. The
+/// pipeline is that of a machine without faults, and the warp goes on issuing until it needs the
 /// result.  Source: 000, section 2.2.
 #include "models/sm/exception_scheme/exception_scheme.hpp"
 

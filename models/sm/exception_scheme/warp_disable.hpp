@@ -19,8 +19,8 @@ class WarpDisable : public ExceptionScheme {
   }
 
  protected:
-  /// Fetches the warp's next instruction now, in the cycle after the one it waited for, to be
-  /// issued in the next cycle.
+  /// Fetches the warp's next instruction in the cycle after the one that it waited for, so that it
+  /// issues one cycle later.
   static void fetch(const Pipeline& pipeline, WarpSlot warp, SmCycle now) {
     pipeline.front_end.tell_at(warp, WarpEvent::fetch_on, now + 1);
   }

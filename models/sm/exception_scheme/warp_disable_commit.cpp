@@ -1,8 +1,9 @@
-/// Warp disable, until commit: behind a memory instruction the warp fetches nothing until that has
-/// committed.
+/// Warp disable, until commit: after a memory instruction the warp fetches nothing until the
+/// instruction has committed.
 ///
-/// The instruction that may fault is then always the warp's youngest, and nothing younger has
-/// overwritten its sources: squashing it leaves a precise state whose next instruction it is.
+/// An instruction that may fault is then always the warp's youngest, and no younger one has
+/// overwritten its sources.  Squashing it leaves a precise state with this instruction as the next
+/// one.
 /// Source: 000, section 3.1 (first scheme), Figure 4.
 #include "models/sm/exception_scheme/warp_disable.hpp"
 

@@ -1,5 +1,5 @@
-/// Warp disable, until the last check: behind a memory instruction the warp fetches nothing until
-/// all its lines have their translations.
+/// Warp disable, until the last check: after a memory instruction the warp fetches nothing until
+/// all lines of the instruction have their translations.
 ///
 /// From then on the instruction cannot fault, though its data may return much later.
 /// Source: 000, section 3.1 (second scheme), Figure 5.

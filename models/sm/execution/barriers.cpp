@@ -65,7 +65,8 @@ void Barriers::release(WarpSlot slot, unsigned number, const NamedBarrier& done,
   std::uint32_t released_lanes = 0;
   warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t lanes) {
     const Instruction& instruction = blocks_.instruction(warp, pc);
-    if (instruction.category != isa::Category::barrier) return;  // waits for another kind
+    // Warps at other instructions do not wait for this barrier.
+    if (instruction.category != isa::Category::barrier) return;
     if (barrier_number(context, instruction, static_cast<unsigned>(std::countr_zero(lanes))) !=
         number)
       return;

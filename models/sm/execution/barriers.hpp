@@ -1,10 +1,10 @@
 /// Named block barriers: sync, arrive and red, with and without a thread count.
 ///
-/// What they mean stands in models/isa/barriers/named_barrier.hpp.  Source: architecture.md,
-/// section 8 "Divergence".
+/// Their meaning is in models/isa/barriers/named_barrier.hpp.  Source: architecture.md, section 8
+/// "Divergence".
 ///
-/// Simplified: if threads of a warp come to a barrier with a count by several paths, the warp
-/// counts by threads, not as 32.
+/// Simplified: a warp whose threads come by several paths to a barrier with a count is counted by
+/// threads, not as 32.
 ///
 /// Cost model: the waiting warps issue again `barrier_latency` after the last arrival.
 #pragma once

@@ -28,7 +28,7 @@ void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const 
   const unsigned bytes = isa::bytes_of(instruction.memory.type);
   // Different words are served one after the other.
   std::array<std::uint64_t, 32> words;
-  std::array<std::uint32_t, 64> lines;  // a value may reach into a second one
+  std::array<std::uint32_t, 64> lines;  // a value may reach into a second line
   unsigned distinct = 0, line_count = 0;
   for_each_lane(active, [&](unsigned lane) {
     const bool is_parameter = address[lane] >= isa::parameter_window_base;

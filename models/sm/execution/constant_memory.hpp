@@ -2,10 +2,10 @@
 ///
 /// Source: architecture.md, section 8, rule 11; gpu-parameters.md, section 7.
 ///
-/// Cost model: a constant latency, a cycle more for each further word, and what the constant caches
-/// take if there are any (fetch/constant_cache.hpp).  With `constant_interval` the loads of an SM
-/// pass its one port one after the other, and a word takes so many cycles there.  Constants that
-/// are operands of other instructions do not pass it.
+/// Cost model: a constant latency, one more cycle for each further word, and the time of the
+/// constant caches if there are any (fetch/constant_cache.hpp).  With `constant_interval` the loads
+/// of an SM pass its one port one after the other, and each word takes that many cycles there.
+/// Constants that are operands of other instructions do not use the port.
 ///
 /// Simplified: any number of loads may wait for the port.
 #pragma once
@@ -40,10 +40,10 @@ class ConstantMemory {
   }
 
  private:
-  /// Returns the cycle from which a load of so many words could be used that hits every cache.
+  /// Returns the cycle from which a load of `words` words can be used if it hits every cache.
   SmCycle usable_at(unsigned words, unsigned latency, SmCycle now);
 
-  const Cycles interval_;  ///< of a word at the port; 0: there is no port
+  const Cycles interval_;  ///< interval of a word at the port; 0: there is no port
   SmCycle port_free_;
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;

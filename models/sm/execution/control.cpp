@@ -214,7 +214,7 @@ std::uint32_t ControlUnit::gather(WarpSlot slot, std::uint32_t members, SmCycle 
   Warp& warp = blocks_.warp(slot);
   const std::uint32_t together = warp.paths.arrive(members);
   if (together != 0) return together;
-  // This path waits for the others; another one may be current now.
+  // The current path waits for the others; another path may have become current.
   if (warp.paths.runnable()) {
     front_end_.resume_at(slot, now + 1);
   } else {

@@ -1,12 +1,12 @@
-/// Branches, calls, exits, fences, and what several paths of a warp do together.
+/// Branches, calls, exits, fences, and actions that several paths of a warp do together.
 ///
 /// A release waits until L2 has acknowledged the warp's own stores and atomics and those of its
 /// block that a barrier has ordered before it.  Block scope needs only the SM's own order.
 /// Source: models/isa/divergence.hpp (reconvergence); architecture.md, section 8, rule 4 (fences);
 /// gpu-parameters.md, section 5 (branch unit); PTX ISA, "nanosleep".
 ///
-/// Cost model: after a branch, call, return or barrier the warp issues again when the control
-/// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
+/// Cost model: after a branch, call, return or barrier the instruction buffer is empty, so that the
+/// warp issues again after the control unit's latency.  nanosleep takes as long as its
 /// longest-sleeping lane asks for, a millisecond at most.
 #pragma once
 
@@ -39,10 +39,10 @@ class ControlUnit {
 
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, SmCycle now);
-  /// The current path names lanes that execute its instruction together.  Returns those that do; 0:
-  /// the path waits for others, and nothing is left to do.
+  /// Gathers the lanes that execute the current path's instruction together.  Returns these lanes;
+  /// 0: the path waits for others, and nothing is left to do.
   std::uint32_t gather(WarpSlot slot, std::uint32_t members, SmCycle now);
-  /// An instruction that names lanes which execute it together.
+  /// Executes an instruction that names the lanes which execute it together.
   void execute_together(WarpSlot slot, const isa::Instruction& instruction,
                         const IssueRecord& record, std::uint32_t active, SmCycle now);
 

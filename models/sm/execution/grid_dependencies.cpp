@@ -53,7 +53,7 @@ void GridDependencies::primary_is_over(GridId number, SmCycle now) {
 }
 
 std::string GridDependencies::waiting_for() const {
-  std::map<std::uint32_t, std::size_t> warps;  // by the grid for which they wait
+  std::map<std::uint32_t, std::size_t> warps;  // number of waiting warps for each grid
   for_each_warp(front_end_.waiting(StallCause::fence) & blocks_.resident(), [&](WarpSlot slot) {
     if (stands_at_wait(slot)) ++warps[blocks_.grid_of(blocks_.warp(slot)).launch.primary - 1];
   });

@@ -32,7 +32,7 @@ class GridDependencies {
   /// Returns whether the warp may go on behind its griddepcontrol.wait.
   bool has_passed(WarpSlot slot, const isa::Instruction& wait) const;
   void issue(WarpSlot slot, const isa::Instruction& instruction, SmCycle now);
-  /// The grid beside which this one has begun has ended.
+  /// Notes that the grid ahead, beside which this one has begun, has ended.
   void primary_is_over(GridId grid, SmCycle now);
   /// Returns which warps wait, for reports.
   std::string waiting_for() const;

@@ -60,7 +60,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
             memory_.issue(slot, instruction, record, active,
                           follows ? follow(slot, grid, pc, now) : FaultableAccesses::none, now))
             [[unlikely]] {
-          front_end_.suspend(slot);  // an acquire: goes on when its value is there
+          front_end_.suspend(slot);  // an acquire: the warp goes on when its value is there
           warp.paths.advance();
           return;
         }
@@ -169,7 +169,7 @@ bool Issue::are_copies_through(WarpSlot slot, const Instruction& wait, const Iss
 inline bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
                            const IssueRecord& record, std::uint32_t active) {
   const PreciseRecord& precise = grid.issue->precise[pc];
-  // An access without lanes takes no entry, and must not be woken in place of one that would.
+  // An access without lanes takes no entry, and must not be woken in place of one with lanes.
   const unsigned asks =
       PreciseRecord::waits_for_checks | (active != 0 ? unsigned{PreciseRecord::may_fault} : 0u);
   if ((precise.flags & asks) == 0) return false;

@@ -1,6 +1,7 @@
 /// Issue: a chosen warp's next instruction leaves the instruction buffer.
 ///
-/// What only computes is executed at once; its destinations stay pending until it commits.
+/// An instruction that only computes is executed at once; its destinations stay pending until it
+/// commits.
 /// Source: architecture.md, section 3 "sm"; gpu-parameters.md, section 3 "Sub-core model".
 #pragma once
 
@@ -45,16 +46,17 @@ class Issue {
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
         follows_blocks_(sm.constants.setup.follows_blocks) {}
 
-  /// The warp's next instruction; throws a Mistake of its threads.
+  /// Issues the warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now) {
     follows_ ? issue_as<true>(slot, now) : issue_as<false>(slot, now);
   }
 
  private:
-  /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
+  /// `follows`: exception schemes, the release of sources, or preemptions follow the issued
+  /// instructions.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
-  /// An instruction that waits for something beyond its operands may pass; false: the warp waits.
+  /// Lets an instruction pass that waits for something beyond its operands; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
   /// A wait for asynchronous copies may pass; false: the warp waits.
@@ -69,7 +71,7 @@ class Issue {
   bool fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now);
   /// Re-issues the warp's next squashed instruction.
   void issue_again(WarpSlot slot, SmCycle now);
-  /// Keeps the instruction's sources from being overwritten until they have been read.
+  /// Protects the instruction's source registers until they have been read.
   void read_operands(WarpSlot slot, const std::vector<PreciseRecord>& records, std::uint32_t pc,
                      SmCycle now);
   /// Returns the instruction's number among those that may fault; none: it cannot fault.
@@ -79,7 +81,7 @@ class Issue {
              std::uint32_t active);
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
                const IssueRecord& record, std::uint32_t active, SmCycle now) const;
-  /// Executes as execute(); the warp goes on when the result is there.
+  /// Executes as execute() does, but the warp goes on only when the result is there.
   void execute_through(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, SmCycle now);
   isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;

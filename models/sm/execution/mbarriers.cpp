@@ -61,7 +61,7 @@ void Mbarriers::change(WarpSlot slot, const Instruction& instruction, std::uint3
     if (memory.returns)
       std::memcpy(context.row(instruction.destination[0]) + 2 * lane, &before, sizeof before);
   });
-  // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
+  // Stores are ordered at every arrival, the last or not: too much order only makes a release wait.
   blocks_.under_way().order_stores(BlockPlace(warp.block));
   if (isa::is_behind_copies(memory.atomic)) owe(slot, owed, now);
   if (completes) wake(BlockPlace(warp.block), now);

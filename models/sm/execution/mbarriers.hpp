@@ -39,9 +39,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
  public:
   /// Lanes of an instruction that arrive when copies are through.
   struct Owed {
-    std::uint16_t mark = 0;  ///< of CopyGroups: which copies
+    std::uint16_t mark = 0;  ///< mark from CopyGroups for the copies
     std::uint32_t pc = 0, lanes = 0;
-    std::array<std::uint32_t, 32> address{};  ///< by lane, in the block's shared memory
+    /// Address for each lane, in the block's shared memory.
+    std::array<std::uint32_t, 32> address{};
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -61,7 +62,8 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
         timers_(sm.constants.parameters.warps, no_cycle),
         owed_(sm.constants.parameters.warps) {}
 
-  /// The lanes' operations on barriers, at `first` + relative of the block's shared memory.
+  /// Executes the lanes' operations on barriers, at `first` + relative of the block's shared
+  /// memory.
   void change(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
               std::byte* first, const LanePattern& pattern, SmCycle now);
   void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
@@ -81,9 +83,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   // Contexts.
   /// Removes and returns the arrivals that the warp owes.
   std::vector<Owed> take_out(WarpSlot slot);
-  /// A warp that has returned owes this, behind all copies that it issues again.
+  /// Adds the arrivals that a returned warp owes, behind all copies that it issues again.
   void put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now);
-  /// The block leaves or returns: times of its waits count from zero meanwhile.
+  /// Stops the timers of a block that leaves or returns: the times of its waits count from zero
+  /// meanwhile.
   void stop_timers(BlockPlace place, SmCycle now);
   void start_timers(BlockPlace place, SmCycle now);
 
@@ -107,7 +110,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Returns the cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
-  /// Lets a path of a warp with this record, which has waited, read what was released.
+  /// Lets a path of a warp with this record, after its wait, read what was released.
   void acquire(const IssueRecord& record) {
     if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
   }
@@ -123,8 +126,8 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   Mistakes& mistakes_;
   FrontEnd& front_end_;
   L1& l1_;
-  std::vector<SmCycle> timers_;          ///< by warp: the event that comes first
-  std::vector<std::vector<Owed>> owed_;  ///< by warp, oldest first
+  std::vector<SmCycle> timers_;          ///< earliest timer event of each warp
+  std::vector<std::vector<Owed>> owed_;  ///< owed arrivals of each warp, the oldest first
 };
 
 }  // namespace lockstep

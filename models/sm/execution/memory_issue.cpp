@@ -42,7 +42,8 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
   return result;
 }
 
-/// Places in the block's own shared memory of these lanes; the other lanes get the first one's.
+/// Returns the places of these lanes in the block's own shared memory; the other lanes get the
+/// place of the first one.
 std::array<std::uint32_t, 32> own_offsets(std::array<std::uint32_t, 32> address,
                                           std::uint32_t lanes) {
   const std::uint32_t first = address[static_cast<unsigned>(std::countr_zero(lanes))];
@@ -192,7 +193,7 @@ void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
 bool MemoryIssue::issue_cluster(WarpSlot slot, const Instruction& instruction,
                                 const IssueRecord& record, std::uint32_t active,
                                 const LaneAddresses& wide, std::uint16_t member, SmCycle now) {
-  // Nothing of it can fault: it is checked at once.
+  // No line of the access can fault: it counts as checked at once.
   const auto is_checked = [&](std::uint16_t flight) {
     if (member == FaultableAccesses::none) return;
     faultable_.flies(member, flight);
@@ -289,7 +290,7 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
     flight = load_store_.issue_lines(slot, instruction, record, in_global, relative(in_global, 0),
                                      false, whole, member, now);
   if (in_global == 0 && member != FaultableAccesses::none) {
-    // Nothing of it can fault: it is checked at once.
+    // No line of the access can fault: it counts as checked at once.
     faultable_.flies(member, whole);
     faultable_.left_unit(member, now);
   }

@@ -1,7 +1,7 @@
-/// Memory instructions find the memory that their addresses lie in.
+/// Memory instructions, and the memory in which each of their addresses lies.
 ///
-/// Generic addresses may lie in several at once.  Destinations of such an access commit when the
-/// slower part has its answers.
+/// Generic addresses of one instruction may lie in several memories.  Destinations of such an
+/// access commit when the slower part has its answers.
 /// Source: PTX ISA, "Generic Addressing"; architecture.md, section 8, rule 11 (windows).
 #pragma once
 
@@ -49,7 +49,7 @@ class MemoryIssue {
   void follow_words(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active);
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t active, std::uint16_t member, SmCycle now);
-  /// An access to shared memory of the cluster: of the block itself, or of others.
+  /// Issues an access to shared memory of the cluster: of the warp's own block, or of others.
   bool issue_cluster(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                      std::uint32_t active, const LaneAddresses& wide, std::uint16_t member,
                      SmCycle now);

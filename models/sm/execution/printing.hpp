@@ -1,10 +1,10 @@
-/// printf of kernels: what a warp has put together goes to the host.
+/// printf of kernels: a warp collects the text, which then goes to the host.
 ///
 /// Source: models/isa/text/warp_print.hpp; CUDA C++ Programming Guide, "Formatted Output".
 ///
-/// Cost model: each `print` instruction takes the control unit's latency.  The text leaves through
-/// the SM's port behind what was there before and arrives after the host link's latency, always
-/// before the host hears of the end of its grid; it takes no bandwidth of port and link.
+/// Cost model: each `print` instruction takes the control unit's latency.  The text leaves the SM
+/// behind earlier messages and arrives after the host link's latency, always before the host hears
+/// of the end of the grid.  It takes no bandwidth of port and link.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Printing {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   SmPorts& ports_;
-  std::map<unsigned, isa::WarpPrint> prints_;  ///< by warp slot, of warps in the middle of a printf
+  std::map<unsigned, isa::WarpPrint> prints_;  ///< unfinished printf of each warp slot
 };
 
 }  // namespace lockstep

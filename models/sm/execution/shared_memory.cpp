@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t all_lanes = 0xffffffff;
 
-/// Access of 32-bit registers by all lanes.
+/// Returns whether the access is one of 32-bit registers by all lanes.
 bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
   return lanes == all_lanes && moves_words(memory);
 }
@@ -193,8 +193,8 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
   if (commits) front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
 }
 
-/// Issues matrices. Each matrix of eight rows takes the banks for a cycle, or for as many as rows
-/// that differ share 16 bytes' banks.
+/// Issues loads or stores of matrices. Each matrix of eight rows takes the banks for a cycle, or
+/// for as many cycles as different rows use the same banks of 16 bytes.
 void SharedMemoryUnit::issue_matrices(WarpSlot slot, const Instruction& instruction,
                                       const IssueRecord& record, const LaneAddresses& address,
                                       SmCycle now) {

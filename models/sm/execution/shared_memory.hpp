@@ -1,9 +1,9 @@
 /// Shared memory: 32-bit banks, conflicts, broadcast.
 ///
-/// Lanes that use different words of one bank are served one after the other; lanes that use the
-/// same word together.  64- and 128-bit accesses go by half and quarter warps; by whole and half
-/// ones, where returns are packed, if lanes n and n ^ 1, or n and n ^ 2, want the same.  What that
-/// costs follows from how the lanes lie (lane_pattern.hpp).
+/// Lanes that use different words of one bank are served one after the other, and lanes that use
+/// the same word together.  64- and 128-bit accesses go by half and quarter warps.  Where returns
+/// are packed, they go by whole and half warps if lanes n and n ^ 1, or n and n ^ 2, want the same
+/// bytes.  The lanes' pattern decides the cost (lane_pattern.hpp).
 /// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory"; packed
 /// returns: forums.developer.nvidia.com, 77228 (compute capability 7.0 to 7.5).
 ///
@@ -33,11 +33,11 @@ class SharedMemoryUnit {
         gate_(front_end.memory_gate()) {}
 
   /// Issues an access in which lane l uses address[l] + offset. `commits`: the destinations wait
-  /// only for this.
+  /// for this access only.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
              SmCycle now);
-  /// Loads one word for each of all 32 lanes, the most frequent case.
+  /// Loads one word for each of the 32 lanes: the most frequent case.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   SmCycle now);
   /// Issues ldmatrix or stmatrix: lane l has the address of row l % 8 of matrix l / 8.

@@ -1,9 +1,10 @@
 /// Constant caches: one close to the sub-cores, one behind it, and L2.
 ///
 /// A load from constant or parameter memory waits for the lines that it needs.  Constants that are
-/// operands of other instructions are there; but no warp of a grid issues before its parameters are
-/// in the SM, which are asked for just before the first block: a launch makes their bank invalid
-/// (CONSTANT_BUFFER_INVALIDATE of launch descriptors, NVIDIA's open-gpu-doc), so that L2 is asked.
+/// operands of other instructions are taken as present.  No warp of a grid issues before the grid's
+/// parameters are in the SM.  The SM requests them from L2 just before the first block, because a
+/// launch makes their bank invalid (CONSTANT_BUFFER_INVALIDATE of launch descriptors, NVIDIA's
+/// open-gpu-doc).
 /// Source: Jia et al. 2018 (2 KiB and 64 KiB on Volta, lines of 64 bytes); Huerta et al. 2025 (79
 /// cycles for what the first level lacks).
 ///
@@ -31,13 +32,13 @@ class ConstantCache final : public FetchAnswers {
   bool on() const { return constants_.parameters.constant_cache.on(); }
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);
-  /// Returns whether the parameters of the warp's grid are here; if not, the warp is told when they
-  /// are.
+  /// Returns whether the SM has the parameters of the warp's grid; if not, the warp is told when
+  /// they come.
   bool has_parameters(WarpSlot slot, const GridSlot& grid, SmCycle now) {
     return grid.parameters_ready <= now || wait_for_parameters(slot, grid);
   }
-  /// The warp's instruction, whose registers have their values already, needs these lines, each
-  /// once; its result could be used at `usable` if all lines were here.
+  /// Makes the warp's instruction, whose registers already have their values, wait for these lines,
+  /// each named once.  `usable`: cycle in which its result could be used if all lines were here.
   void load(WarpSlot slot, const IssueRecord& record, std::span<const std::uint32_t> lines,
             SmCycle usable, SmCycle now);
   /// Takes an answer of L2.
@@ -61,8 +62,8 @@ class ConstantCache final : public FetchAnswers {
   /// Parameters on their way.
   struct Bank {
     std::uint32_t grid = 0;
-    std::uint32_t missing = 0;  ///< lines
-    std::uint64_t warps = 0;    ///< warps that wait for the parameters
+    std::uint32_t missing = 0;  ///< missing lines
+    std::uint64_t warps = 0;    ///< mask of warps that wait for the parameters
 
     std::uint16_t index() const { return static_cast<std::uint16_t>(grid & 0x7fff); }
 
@@ -72,7 +73,7 @@ class ConstantCache final : public FetchAnswers {
     }
   };
   bool wait_for_parameters(WarpSlot slot, const GridSlot& grid);
-  /// `index`: of the tag.
+  /// `index`: index of the tag.
   void ask(std::uint32_t line, std::uint16_t tenant, std::uint16_t index, SmCycle now);
   void bank_came(const Bank& bank, SmCycle usable);
 

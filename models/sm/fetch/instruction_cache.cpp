@@ -38,7 +38,7 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
   const std::uint32_t ahead = constants_.parameters.instruction_cache.ahead;
   const unsigned sub_core = slot.value() % constants_.parameters.schedulers;
   if (Coming& coming = coming_[slot.value()]; coming.line == number) {
-    // A warp that another event wakes early does not ask again: that would put off the line that it
+    // A warp that another event wakes early does not ask again: asking would delay the line that it
     // waits for.
     if (coming.ready > now) return false;
     coming.line = ReadOnlyTags::none;
@@ -47,7 +47,7 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
   }
   if (ReadOnlyTags::Line* line = l0_[sub_core].find(number); line == nullptr) {
     ++statistics_.tenant[warp.tenant].code_misses;
-    // The one that is wanted last: a small cache keeps it.
+    // The line that is needed first is brought last: a small cache keeps it.
     for (std::uint32_t next = std::min(number + ahead, last); next > number; --next)
       bring(next, sub_core, true, warp, now);
     bring(number, sub_core, false, warp, now);

@@ -1,9 +1,9 @@
-/// Instruction caches: one for each sub-core (L0), one behind them, and L2.
+/// Instruction caches: one for each sub-core (L0), one for the SM behind them, and L2.
 ///
-/// A launch brings the kernel's lines into the cache of the SM, from its first block there on.
-/// A warp's instruction buffer holds the line that it executes: caches are looked at when it comes
-/// to another one.  Behind a line that L0 lacks the next ones are brought, too, and further ones as
-/// these are used (a stream buffer).  A warp whose line is not there does not issue.
+/// A launch brings the kernel's lines into the cache of the SM just before its first block there. A
+/// warp's instruction buffer holds the line that it executes; the warp looks into the caches when
+/// it comes to another line.  When L0 lacks a line, it brings the following lines too, and further
+/// ones as these are used (a stream buffer).  A warp whose line is not there does not issue.
 /// Source: Jia et al. 2018 (12 KiB, 128 KiB and L2 on Volta, 16 bytes an instruction); Huerta et
 /// al. 2025 (a stream buffer of 8 lines before L0); NVIDIA's open-gpu-doc (PROGRAM_PREFETCH_SIZE of
 /// launch descriptors: up to 128 KiB).
@@ -34,7 +34,7 @@ class InstructionCache final : public FetchAnswers {
   /// Returns whether the caches are modelled; false: every fetch hits.
   bool on() const { return !l0_.empty(); }
   /// Returns whether the warp may issue an instruction of this line now. If not, the warp is told
-  /// when it can.
+  /// when the line is there.
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
     return line == buffered_[slot.value()] || fetch(slot, line, now);
   }
@@ -44,8 +44,8 @@ class InstructionCache final : public FetchAnswers {
   void serialize(Archive& archive);
 
  private:
-  /// A line on its way into a warp's instruction buffer, which gets it whether or not it still
-  /// stands in L0 by then: however many warps share few lines, each goes on.
+  /// A line on its way into a warp's instruction buffer.  The buffer gets the line even if L0 has
+  /// dropped it by then, so that each warp goes on however many warps share few lines.
   struct Coming {
     std::uint32_t line = ReadOnlyTags::none;
     SmCycle ready;
@@ -58,8 +58,9 @@ class InstructionCache final : public FetchAnswers {
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
-    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where no warp waits
-    std::uint64_t warps = 0;                ///< warps that wait for the line
+    /// Sub-cores that get the line; sub-cores in which no warp waits for it.
+    std::uint8_t sub_cores = 0, ahead = 0;
+    std::uint64_t warps = 0;  ///< mask of warps that wait for the line
 
     template <class A>
     void serialize(A& archive) {
@@ -69,7 +70,7 @@ class InstructionCache final : public FetchAnswers {
   bool fetch(WarpSlot slot, std::uint32_t line, SmCycle now);
   /// Brings the line into this sub-core's L0, unless it is there or on its way.
   void bring(std::uint32_t line, unsigned sub_core, bool ahead, const Warp& warp, SmCycle now);
-  /// The warp hears when its line is there.
+  /// Tells the warp the cycle in which its line is there.
   void tell(WarpSlot slot, std::uint32_t line, SmCycle ready);
   Request* request_of(std::uint32_t line);
   void ask(std::uint32_t line, std::uint16_t tenant, SmCycle now);
@@ -79,10 +80,10 @@ class InstructionCache final : public FetchAnswers {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   FrontEnd& front_end_;
-  std::vector<ReadOnlyTags> l0_;  ///< by sub-core
+  std::vector<ReadOnlyTags> l0_;  ///< tags of each sub-core
   ReadOnlyTags l1_;
-  std::vector<std::uint32_t> buffered_;  ///< line, by warp slot
-  std::vector<Coming> coming_;           ///< by warp slot
+  std::vector<std::uint32_t> buffered_;  ///< line of each warp slot
+  std::vector<Coming> coming_;           ///< line on its way to each warp slot
   std::vector<Request> requests_;
 };
 

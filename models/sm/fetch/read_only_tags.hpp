@@ -9,15 +9,15 @@
 
 namespace lockstep {
 
-/// Tags of a cache that is never written: sets of a few lines, the one used last in front.
+/// Tags of a cache that is never written: sets of a few lines, with the line used last in front.
 class ReadOnlyTags {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
 
   struct Line {
     std::uint32_t number = none;
-    bool ahead = false;  ///< brought before anybody wanted it, and not used yet
-    SmCycle ready;       ///< cycle from which it can be read
+    bool ahead = false;  ///< prefetched and not used yet
+    SmCycle ready;       ///< cycle from which the line can be read
 
     template <class A>
     void serialize(A& archive) {
@@ -27,7 +27,7 @@ class ReadOnlyTags {
   ReadOnlyTags(std::uint64_t lines, std::uint32_t ways)
       : ways_(ways), sets_(static_cast<std::uint32_t>(lines) / ways), lines_(lines) {}
 
-  /// Returns the line, from now on the line of its set that was used last; nullptr: it is absent.
+  /// Returns the line and makes it the most recently used one of its set; nullptr: it is absent.
   Line* find(std::uint32_t number) {
     Line* set = set_of(number);
     for (std::uint32_t way = 0; way < ways_; ++way)
@@ -37,8 +37,8 @@ class ReadOnlyTags {
       }
     return nullptr;
   }
-  /// The line is there from `ready` on, if it was absent in the place of the one of its set that
-  /// was used least lately.
+  /// Fills the line, to be used from `ready` on.  A line that was absent replaces the least
+  /// recently used one of its set.
   void fill(std::uint32_t number, SmCycle ready, bool ahead = false) {
     if (find(number) != nullptr) return;
     Line* set = set_of(number);

@@ -11,10 +11,11 @@ namespace {
 
 using enum StallCause;
 
-/// Causes for which warps are not ready, the nearest to issuing first.
+/// Causes for which warps are not ready, those nearest to issuing first.
 constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
-/// Causes when an exception scheme or a source may hold warps back, or some wait for copies, for
-/// phases of mbarriers, at barriers of clusters, for products of warp groups or for registers.
+/// All causes, for the case that the usual ones do not suffice: an exception scheme may hold warps
+/// back, or warps wait for copies, mbarriers, barriers of clusters, products of warp groups or
+/// registers.
 constexpr std::array all_causes{
     log_full,   queue_full, dependency, late_source, StallCause::fetch, StallCause::memory, control,
     last_check, fence,      barrier,    mbarrier,    cluster,           async_copy,         wgmma,
@@ -34,7 +35,7 @@ struct Charges {
     if (warps == 0) return stalled;
     const unsigned here = units.schedulers_of(warps) & stalled;
     if (alone != nullptr) {
-      // Warps are not looked at: what a waiting one keeps may be far away in this computer's
+      // The warps themselves are not looked at: their state may be far away in this computer's
       // caches.
       alone->stalls[static_cast<std::size_t>(cause)] +=
           cycles * static_cast<unsigned>(std::popcount(here));
@@ -98,10 +99,11 @@ void FrontEnd::account_stalls(SmCycle up_to) {
   // Cycles in which no warp could issue have one cause, since nothing changed between them.
   if (up_to - 1 <= hot_.accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);
-  // The last simulated cycle, if nobody could issue in it, is charged here but was not skipped.
+  // The last simulated cycle, if no warp could issue in it, is charged here but was not skipped.
   const bool with_last = hot_.accounted < hot_.cycle;
   if (const std::uint64_t skipped = cycles - with_last; skipped != 0) {
-    statistics_.skips += with_last || hot_.accounted == hot_.cycle;  // the first since
+    // Counts the first skip since the last accounting.
+    statistics_.skips += with_last || hot_.accounted == hot_.cycle;
     statistics_.skipped_cycles += skipped;
   }
   hot_.accounted = up_to - 1;

@@ -9,7 +9,7 @@ namespace lockstep {
 class DrainedWarps {
  public:
   virtual ~DrainedWarps() = default;
-  /// All threads of the warp have ended, and all its requests are answered.
+  /// Reports that all threads of the warp have ended, and that all its requests are answered.
   virtual void drained(WarpSlot warp, SmCycle now) = 0;
 };
 

@@ -1,9 +1,9 @@
 /// Event wheel: events at known cycles, such as results that commit and units that become free.
 ///
 /// The wheel has a ring of 64 cycles with lists of 16-bit events, a ring of 16 cycles for units,
-/// and a heap for events that lie farther away or do not fit.  The events of all lists stand in one
-/// small pool.  The pool's place that was used last is used first, so that few of its places are in
-/// this computer's caches and the others are seldom looked at.
+/// and a heap for events that lie farther away or do not fit.  The events of all lists share one
+/// small pool.  A new event takes the place that became free last, so that few places of the pool
+/// are in use and this computer's caches hold them.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -20,15 +20,15 @@
 
 namespace lockstep {
 
-/// Units that become free in one cycle: a byte for each of eight places.  ExecutionUnits says which
-/// place is whose, and what its byte holds.
+/// Units that become free in one cycle: a byte for each of eight places.  ExecutionUnits gives the
+/// places and bytes their meaning.
 class FreedUnits {
  public:
   static constexpr unsigned places = 8;
 
   void add(unsigned place, std::uint8_t value) { bytes_ += std::uint64_t{value} << (place * 8); }
   bool empty() const { return bytes_ == 0; }
-  /// Calls the function with each place whose byte is not zero, and that byte.
+  /// Calls the function with each place whose byte is not zero, and with the byte.
   void for_each(auto&& function) const {
     for (std::uint64_t left = bytes_; left != 0;) {
       const unsigned place = static_cast<unsigned>(std::countr_zero(left)) / 8;
@@ -51,7 +51,7 @@ class EventWheel {
       nodes_[i].next = i + 1u < nodes_.size() ? i + 1u : none;
   }
 
-  /// The next cycle with something to do; no_cycle when there is none.
+  /// Returns the next cycle with something to do; no_cycle when there is none.
   SmCycle next() const {
     SmCycle result = far_.empty() ? no_cycle : far_.front().cycle;
     const std::uint64_t turned = std::rotr(occupied_, static_cast<int>((now_ + 1).value() & 63));
@@ -59,8 +59,8 @@ class EventWheel {
     return result;
   }
 
-  /// Advances time to `cycle`, before which nothing happens, so that later additions are in the
-  /// near future.
+  /// Advances time to `cycle`, so that later additions are in the near future.  Precondition:
+  /// nothing happens before `cycle`.
   void advance_to(SmCycle cycle) { now_ = std::max(now_, cycle); }
 
   [[gnu::always_inline]] void add(SmCycle cycle, std::uint16_t event) {
@@ -90,7 +90,7 @@ class EventWheel {
     const std::uint64_t bit = std::uint64_t{1} << (cycle.value() & 63);
     if (occupied_ & bit) {
       occupied_ &= ~bit;
-      // Of this cycle: what is due later came nearer than a turn only after it.
+      // Units of this cycle; no later entry can be among them yet.
       FreedUnits& units = units_at(cycle);
       if (!units.empty()) {
         on_units(units);
@@ -123,11 +123,11 @@ class EventWheel {
   }
 
  private:
-  static constexpr std::size_t unit_cycles = 16;  ///< few units are busy for longer
+  static constexpr std::size_t unit_cycles = 16;  ///< cycles that suffice for nearly all units
   static constexpr std::uint8_t none = 0xff;
   struct Node {
     std::uint16_t event = 0;
-    std::uint8_t next = none;  ///< of a list's last: the first
+    std::uint8_t next = none;  ///< next node of the list; for the last node, the first one
 
     template <class A>
     void serialize(A& archive) {
@@ -139,7 +139,8 @@ class EventWheel {
     FreedUnits units;
     std::uint64_t order = 0;
     std::uint16_t event = 0;
-    bool operator<(const Far& other) const {  // std heaps keep the largest in front
+    // Std heaps keep the largest in front, so the order is reversed.
+    bool operator<(const Far& other) const {
       return cycle != other.cycle ? cycle > other.cycle : order > other.order;
     }
     template <class A>
@@ -158,7 +159,7 @@ class EventWheel {
     before.next = place;
     last = place;
   }
-  // Seldom, and not to be inlined: what calls them is short.
+  // The function is rarely called and not inlined, so that its callers stay short.
   [[gnu::noinline, gnu::cold]] void add_far(SmCycle cycle, const FreedUnits& units,
                                             std::uint16_t event) {
     far_.push_back({cycle, units, order_++, event});
@@ -176,7 +177,7 @@ class EventWheel {
   std::vector<Far> far_;
   std::uint64_t order_ = 0;
   std::uint8_t free_ = 0;
-  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
+  std::array<std::uint8_t, 64> last_;  ///< last node of each cycle's list
   std::array<FreedUnits, unit_cycles> units_{};
   static constexpr std::size_t near_nodes = 32;
   std::array<Node, 96> nodes_;

@@ -36,9 +36,9 @@ class ExecutionUnits {
 
   unsigned schedulers() const { return schedulers_; }
   unsigned scheduler_of(unsigned warp) const { return warp & (schedulers_ - 1); }
-  /// Schedulers issue more than one instruction a cycle.
+  /// Returns whether schedulers issue more than one instruction a cycle.
   bool wide() const { return wide_; }
-  /// Schedulers compete for some units.
+  /// Returns whether schedulers compete for some units.
   bool shared() const { return shared_; }
 
   std::uint64_t free(std::size_t unit) const { return free_[unit]; }
@@ -61,7 +61,7 @@ class ExecutionUnits {
   }
   unsigned all_schedulers() const { return all_schedulers_; }
 
-  /// A unit of this class begins an instruction of the scheduler at `cycle`.
+  /// Occupies a unit of this class with an instruction of the scheduler at `cycle`.
   void occupy(unsigned unit, unsigned scheduler, SmCycle cycle, unsigned interval,
               EventWheel& wheel) {
     if (own_[unit]) [[likely]] {
@@ -102,7 +102,8 @@ class ExecutionUnits {
   }
 
  private:
-  /// Classes up to the schedulers' place have a byte of the wheel; seldom used ones, events.
+  /// Classes up to the schedulers' place have a byte of the wheel; the rarely used classes have
+  /// events.
   static constexpr unsigned schedulers_place = FreedUnits::places - 1;
 
   void free_at(SmCycle cycle, unsigned unit, std::uint8_t byte, EventWheel& wheel) const {

@@ -71,7 +71,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   report_if_stuck(block, now);
 }
 
-/// A warp comes here once more when its block has been away.
+/// A warp comes here once more after its block has been away.
 void FrontEnd::wait_for_others(WarpSlot slot, const Warp& warp) {
   if (blocks_.block_of(warp).waits_for_phase(warp.warp_in_block)) return wait_for_phase(slot);
   bool at_cluster = false;
@@ -118,7 +118,7 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
       if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
       return;
     default:
-      if (WarpEvent::place(event) < WarpEvent::group)  // the slot is a scheduler's number
+      if (WarpEvent::place(event) < WarpEvent::group)  // the slot is the number of a scheduler
         return hot_.units.release(WarpEvent::place(event) - WarpEvent::unit_free,
                                   static_cast<std::uint8_t>(1u << slot.value()));
       Warp& warp = blocks_.warp(slot);
@@ -199,13 +199,14 @@ void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
                 [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
   const bool some_wait_for_phases = !block.phase_waits.empty();
   if (others || (some_wait_for_phases && others_complete_phases(block))) return;
-  if ((at_cluster_barrier_ & standing) != 0) return;  // other blocks may let these go
+  // Other blocks of the cluster may release these warps.
+  if ((at_cluster_barrier_ & standing) != 0) return;
   for (std::uint64_t left = standing; left != 0; left &= left - 1) {
     const WarpSlot slot = first_of(left);
     if (!unblock(blocks_.warp(slot), true, now)) continue;
     return release_from_barrier(slot, now + constants_.parameters.barrier_latency.count());
   }
-  if (some_wait_for_phases) return;  // each for a limited time
+  if (some_wait_for_phases) return;  // each path waits for a limited time
   const Warp& warp = blocks_.warp(first_of(standing));
   if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
     return mistakes_.report(TenantId(warp.tenant),
@@ -224,7 +225,7 @@ void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
 }
 
 void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, SmCycle now) {
-  wait_at_barrier(slot);  // none will release it
+  wait_at_barrier(slot);  // the warp stays: no barrier releases it
   mistakes_.report(blocks_.tenant_of(slot), mistake, now);
 }
 

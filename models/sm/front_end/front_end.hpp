@@ -1,9 +1,11 @@
-/// The front end: which warps can issue, what the others wait for, and who issues next.
+/// The front end: it knows which warps can issue and what the others wait for, and picks the warp
+/// that issues next.
 ///
-/// An instruction buffer always holds a warp's next instruction.  The warp is ready when none of
-/// the places that the instruction reads or writes is pending; which warps could issue now is then
-/// a question to masks.  Events at known cycles (a result commits, a branch is through) make a warp
-/// ready, so that one that waits costs nothing.  Who issues or evaluates includes issue_path.hpp.
+/// A warp's next instruction is always in its instruction buffer.  The warp is ready when none of
+/// the registers and predicates that the instruction reads or writes is pending; masks then tell
+/// which warps could issue now.  Events at known cycles (a result commits, a branch is done) make a
+/// warp ready, so that a waiting warp costs nothing.  Code that issues or evaluates includes
+/// issue_path.hpp.
 /// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event"); gpu-parameters.md,
 /// section 3 "Sub-core model".
 #pragma once
@@ -38,14 +40,14 @@ class FrontEnd : public WarpStates {
   FrontEnd(const SmContext& sm, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses,
            SuspendedWaits& suspended_waits);
 
-  // What happens to warps.
-  /// A warp has come into its slot and issues from `when` on.
+  // Events of warps.
+  /// Adds a warp that has come into its slot and issues from `when` on.
   void add(WarpSlot slot, SmCycle when);
   /// The warp's next instruction becomes ready or waits.
   void evaluate(WarpSlot slot, Warp& warp, SmCycle now);
   /// Notes that the warp has issued, and the units and rows that the instruction occupies.
   void issued(WarpSlot slot, const IssueRecord& record, SmCycle now);
-  /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
+  /// Sets the scoreboard bits of an instruction's destinations; each is cleared at `when`.
   void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   void resumed_at(WarpSlot slot, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot.value()));
@@ -66,8 +68,8 @@ class FrontEnd : public WarpStates {
     if ((waiting(StallCause::drain) & bit_of(slot)) != 0) [[unlikely]]
       end_wait(StallCause::drain, slot, now);
   }
-  /// Evaluates the warp again if it waits for one of the causes that HeldWarps controls, because
-  /// one of them is over.
+  /// Evaluates the warp again if it waits for a cause that HeldWarps controls, because one of them
+  /// is over.
   void look_again(WarpSlot slot, SmCycle now);
   /// Stops the warp after a fault: it does not issue its next instruction.
   void stop(WarpSlot slot);
@@ -77,38 +79,37 @@ class FrontEnd : public WarpStates {
   void issued_again(WarpSlot slot, bool more, SmCycle now);
   /// Returns the warps that are held back for other reasons than the scoreboard.
   HeldWarps& held() { return holds_; }
-  /// Adds an event of the warp at `when`: a pending result can be used from then on, or one of
-  /// WarpEvent's kinds from fetch_on on happens.
+  /// Adds an event of the warp at `when`: a pending result can be used from then on, or an event of
+  /// WarpEvent (fetch_on and later) happens.
   void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
   }
   /// Reports a mistake of the tenant if all threads of the block that have not ended wait at
-  /// barriers, which only they could complete.
+  /// barriers that only they could complete.
   void report_if_stuck(BlockPlace place, SmCycle now);
   void remove(WarpSlot slot);
-  /// Marks a warp that owes arrivals behind its copies. It stays until they have come.
+  /// Marks a warp that owes arrivals behind its copies, so that it stays until they are done.
   void set_owing(WarpSlot slot, bool owes) {
     owing_ = (owing_ & ~bit_of(slot)) | (std::uint64_t{owes} << slot.value());
   }
   bool owes(WarpSlot slot) const { return (owing_ & bit_of(slot)) != 0; }
-  /// Notes that some path of the warp waits for other blocks of its cluster.
+  /// Notes that a path of the warp waits for other blocks of its cluster.
   void waits_for_cluster(WarpSlot slot) { at_cluster_barrier_ |= bit_of(slot); }
   /// Ends these warps' waits for their clusters.
   void end_waits_for_cluster(std::uint64_t warps) { at_cluster_barrier_ &= ~warps; }
   SleepingWarps& sleeping() { return sleeping_; }
 
-  // A cycle.
-  /// Begins a cycle: takes the results that commit in it, and makes warps ready.
+  /// Begins a cycle: commits its results and makes warps ready.
   void begin_cycle(SmCycle now);
-  /// Lets each scheduler issue what it can, by calling issue(slot). `policy` is what scheduler()
-  /// holds. Returns false if none could.
+  /// Lets each scheduler issue what it can, by calling issue(slot). `policy`: the policy that
+  /// scheduler() holds. Returns false if no scheduler issued.
   template <class Policy, class Issue>
   bool issue_cycle(Policy& policy, SmCycle now, Issue&& issue);
   /// Returns the policy that chooses among warps that could issue.
   WarpScheduler& scheduler() { return hot_.scheduler; }
   MemoryGate& memory_gate() { return hot_.gate; }
 
-  // When it acts next.
+  // Time of the next activity.
   SmCycle wake() const { return hot_.wake; }
   void wake_at(SmCycle cycle) { hot_.wake = std::min(hot_.wake, cycle); }
   void sleep_until(SmCycle cycle) { hot_.wake = cycle; }
@@ -117,9 +118,9 @@ class FrontEnd : public WarpStates {
   /// Advances to `cycle`, before which nothing happens.
   void advance_to(SmCycle cycle) { hot_.wheel.advance_to(cycle); }
 
-  /// Counts stalls up to this cycle, without it.
+  /// Counts stalls of the cycles before `up_to`.
   void account_stalls(SmCycle up_to);
-  /// Counts stalls of a cycle in which the host holds issue: the cycle counts as skipped.
+  /// Counts stalls of a cycle in which the host holds issue; the cycle counts as skipped.
   void account_held_cycle(SmCycle now);
 
   std::string waiting_for() const;
@@ -131,20 +132,21 @@ class FrontEnd : public WarpStates {
   struct Hot {
     explicit Hot(const SmConstants& constants);
 
-    SmCycle cycle{-1};        ///< last one simulated
-    SmCycle wake = no_cycle;  ///< next one with something to do
-    SmCycle accounted{-1};    ///< stalls are counted up to this cycle
+    SmCycle cycle{-1};        ///< last simulated cycle
+    SmCycle wake = no_cycle;  ///< next cycle with something to do
+    SmCycle accounted{-1};    ///< cycle up to which stalls are counted
     MemoryGate gate;
     ExecutionUnits units;
     WarpScheduler scheduler;
-    EventWheel wheel;  ///< last, because its end is rarely used
+    EventWheel wheel;  ///< events; the wheel stands last because its end is rarely used
   };
 
   void on_event(std::uint16_t event, SmCycle now);
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// Updates the warp after some of its pending results have come.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
-  /// Does what commit_at does for an instruction of many destinations: all but the first.
+  /// Does for all destinations but the first what commit_at() does, for an instruction with many of
+  /// them.
   void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// Returns whether the warp waits for something beyond its operands, or re-issues a squashed
   /// instruction.
@@ -152,9 +154,9 @@ class FrontEnd : public WarpStates {
   void wait_for_memory(WarpSlot slot);
   /// Returns whether the finished warp stays, because it still owes arrivals.
   bool stays_for_arrivals(WarpSlot slot);
-  /// Decides what a warp waits for none of whose paths can run.
+  /// Decides the cause for which a warp without a runnable path waits.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
-  /// Lets a warp wait none of whose paths can run until other warps come.
+  /// Lets a warp without a runnable path wait until other warps come.
   void wait_for_others(WarpSlot slot, const Warp& warp);
   /// Returns whether phases that the block waits for may complete though all its warps wait.
   bool others_complete_phases(const BlockSlot& block) const;

@@ -20,7 +20,7 @@ class HeldWarps {
   /// owner's hot data.
   HeldWarps(std::uint64_t& any, std::size_t warps) : any_(any), early_(warps), late_(warps) {}
 
-  // Why.
+  // Causes.
   void stop_fetch(WarpSlot warp) { set(fetch_off_, warp); }
   void resume_fetch(WarpSlot warp) { clear(fetch_off_, warp); }
   bool fetch_is_off(WarpSlot warp) const { return (fetch_off_ & bit_of(warp)) != 0; }
@@ -29,7 +29,7 @@ class HeldWarps {
   void go_on(WarpSlot warp) { clear(stopped_, warp); }
   bool stopped(WarpSlot warp) const { return (stopped_ & bit_of(warp)) != 0; }
   std::uint64_t stopped() const { return stopped_; }
-  /// The warp's block is to leave: nothing of it issues any more.
+  /// Freezes the warp, because its block will leave: nothing of it issues any more.
   void freeze(WarpSlot warp) {
     set(frozen_, warp);
     clear(to_freeze_, warp);
@@ -43,8 +43,8 @@ class HeldWarps {
   void freeze_at_point(WarpSlot warp) { set(to_freeze_, warp); }
   void forget_point(WarpSlot warp) { clear(to_freeze_, warp); }
   bool freezes_at_point(WarpSlot warp) const { return (to_freeze_ & bit_of(warp)) != 0; }
-  /// `some`: the warp has accesses that have not committed or may fault, so that it must not leave
-  /// its slot.
+  /// Notes whether the warp has accesses that have not committed or may fault, and must not leave
+  /// its slot therefore.
   void set_accesses(WarpSlot warp, bool some) {
     accesses_ = (accesses_ & ~bit_of(warp)) | (std::uint64_t{some} << warp.value());
   }
@@ -112,7 +112,7 @@ class HeldWarps {
   std::uint64_t fetch_off_ = 0, stopped_ = 0, frozen_ = 0, to_freeze_ = 0;
   std::uint64_t accesses_ = 0, reading_ = 0;
   PendingSources early_, late_;
-  Ring<Read> reads_;  ///< in the operand read stage
+  Ring<Read> reads_;  ///< reads in the operand read stage
 };
 
 }  // namespace lockstep

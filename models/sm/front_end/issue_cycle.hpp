@@ -16,7 +16,8 @@ bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
       halt(slot, mistake, now);
     }
   };
-  // Another scheduler begins each cycle: none is first at what they share.
+  // The schedulers take turns at the first place, so that none is always first at units that they
+  // share.
   const unsigned last = units.schedulers() - 1;
   const unsigned first = static_cast<unsigned>(now.value()) & last;
   const auto turns_of = [&](std::uint64_t warps_ready) {
@@ -44,7 +45,7 @@ bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
       turns &= turns_of(candidates);
     }
   }
-  // Nothing changes before account_stalls() is called next: that call charges this cycle, too.
+  // Nothing changes before the next call of account_stalls(), which charges this cycle, too.
   if (!could_issue) return false;
   if (const unsigned stalled = units.all_schedulers() & ~issued; stalled != 0)
     count_stalled(stalled, 1);

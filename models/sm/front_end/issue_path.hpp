@@ -1,5 +1,5 @@
-/// Path of every instruction between its issue and the next one of its warp, to be inlined: results
-/// are marked as pending, commit, and let the warp's next instruction go.
+/// Path of every instruction from its issue to the next instruction of its warp, inlined: results
+/// are marked as pending, commit, and release the warp's next instruction.
 /// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event").
 #pragma once
 
@@ -8,7 +8,8 @@
 namespace lockstep {
 
 inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle now) {
-  // Read once: the compiler does not know that the record stays.
+  // Prefetches the register rows that an instruction will use: they may be far away in this
+  // computer's caches.
   const unsigned unit = record.unit, interval = record.interval, slots = record.issue_slots;
   ready_[unit] &= ~bit_of(slot);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
@@ -82,11 +83,12 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
       return end_wait(StallCause::dependency, slot, now);
     }
     ready_[record.unit] |= bit;
-    if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
+    // Operands of warps that did not wait for memory have been fetched already.
+    if (memory & bit) prefetch_operands(warp, record);
     dependency &= ~bit;
     memory &= ~bit;
   } else if (waits(StallCause::drain) & bit) [[unlikely]] {
-    end_wait(StallCause::drain, slot, now);  // its last result
+    end_wait(StallCause::drain, slot, now);  // the last result has come
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Gate for memory instructions: one can issue if few enough stand in the load-store unit's queue
-/// and before the banks of shared memory.
+/// Gate for memory instructions: an instruction can issue if few enough are in the load-store
+/// unit's queue and before the banks of shared memory.
 class MemoryGate {
  public:
   explicit MemoryGate(std::uint32_t limit) : limit_(limit) {}
@@ -27,7 +27,7 @@ class MemoryGate {
   void left(SmCycle now) {
     if (--queued_ < limit_) update(now);
   }
-  /// Lets the banks take so many cycles more; returns the cycle from which they are free.
+  /// Occupies the banks for `cycles` further cycles; returns the cycle from which they are free.
   SmCycle serve_banks(unsigned cycles, SmCycle now) {
     banks_free_ = std::max(banks_free_, now) + cycles;
     if (banks_free_ - now >= limit_) {

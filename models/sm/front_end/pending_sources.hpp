@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// Registers and predicates of each warp that issued instructions have yet to read: others must not
-/// overwrite them.  A register may have several readers, so they are counted.
+/// Registers and predicates that issued instructions of a warp have not read yet, so that other
+/// instructions must not overwrite them.  A register may have several readers, so they are counted.
 /// Source: virtual-memory-and-exceptions.md, section 2.1 (pendRead).
 class PendingSources {
  public:
@@ -32,7 +32,7 @@ class PendingSources {
   }
   /// Returns whether some instruction of the warp has yet to read its sources.
   bool any(WarpSlot warp) const { return bits_[warp.value()].instructions != 0; }
-  /// Returns whether an instruction that writes these places would overwrite one of them.
+  /// Returns whether an instruction that writes these places would overwrite a protected one.
   bool hold(WarpSlot warp, const Scoreboard& written) const {
     return bits_[warp.value()].pending.meets(written);
   }
@@ -43,14 +43,15 @@ class PendingSources {
   }
 
  private:
-  /// A cache line of its own: it is looked at for every instruction of a warp with such sources.
+  /// State of a warp, in a cache line of its own: every instruction of a warp with such sources
+  /// looks at it.
   struct alignas(64) OfWarp {
     Scoreboard pending;
     std::uint32_t instructions = 0;
   };
   std::vector<OfWarp> bits_;
   std::vector<std::array<std::uint8_t, 320>>
-      readers_;  ///< by place; a pair has one: its first row's
+      readers_;  ///< readers of each place; a pair counts at its first row
 };
 
 }  // namespace lockstep

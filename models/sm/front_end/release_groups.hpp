@@ -1,4 +1,4 @@
-/// Destinations of instructions that write more rows than a record names, until they commit.
+/// Destinations of instructions that write more rows than a record can name, until they commit.
 ///
 /// A matrix instruction writes up to 128 rows at once.  All of them commit by a single event, which
 /// names a place here.  Source: modern-isa.md, section 5.1.
@@ -18,7 +18,7 @@ namespace lockstep {
 
 class ReleaseGroups {
  public:
-  /// Returns the event (without warp) by which these rows commit; none if all places are taken.
+  /// Returns the event (without warp) that commits these rows; none if all places are taken.
   std::optional<std::uint16_t> begin(const Scoreboard& rows) {
     const auto place =
         std::ranges::find_if(groups_, [](const auto& group) { return group.empty(); });
@@ -34,10 +34,10 @@ class ReleaseGroups {
   void serialize(Archive& archive) { archive(groups_); }
 
  private:
-  std::vector<Scoreboard> groups_;  ///< empty ones are free
+  std::vector<Scoreboard> groups_;  ///< scoreboards of the groups; empty ones are free
 };
 
-/// Calls the function with an event (without warp) for each of the rows and predicates.
+/// Calls the function with an event (without warp) for each row and predicate.
 void for_each_place(const Scoreboard& places, auto&& function) {
   for (std::size_t word = 0; word < places.places.size(); ++word)
     for (std::uint64_t left = places.places[word]; left != 0; left &= left - 1)

@@ -27,7 +27,7 @@ class SleepingWarps {
     asleep_ &= ~bit_of(warp);
     orphans_.push_back({warp, until_[warp.value()]});
   }
-  /// Wakes the warp in the slot. Returns false if it is a warp that has left.
+  /// Wakes the warp in the slot. Returns false if the event belongs to a warp that has left.
   bool wake(WarpSlot warp, SmCycle now) {
     const auto orphan = std::find_if(orphans_.begin(), orphans_.end(), [&](const Orphan& other) {
       return other.warp == warp && other.at == now;

@@ -5,13 +5,13 @@
 
 namespace lockstep {
 
-/// Keeper of the waits of warps at barriers of mbarrier, and of the arrivals that they owe.
+/// Keeper of the waits of warps at mbarriers, and of the arrivals that they owe.
 class SuspendedWaits {
  public:
   virtual ~SuspendedWaits() = default;
-  /// Copies of the warp may be through behind which it arrives.
+  /// Notes that copies of the warp, behind which it arrives, may be done.
   virtual void copies_came(WarpSlot warp, SmCycle now) = 0;
-  /// A path of the warp may have waited for as long as it may.
+  /// Notes that a path of the warp may have waited up to its time limit.
   virtual void limit_came(WarpSlot warp, SmCycle now) = 0;
   /// Forgets what the warp owes, because its block has ended.
   virtual void forget(WarpSlot warp) = 0;

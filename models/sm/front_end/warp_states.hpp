@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// State of each resident warp, as masks over warp slots: its next instruction is ready for
-/// a unit of some class, or the warp waits for one cause.
+/// State of each resident warp, as masks over warp slots: either the warp's next instruction is
+/// ready for a class of units, or the warp waits for one cause.
 class WarpStates {
  public:
   /// Returns the warps that wait for `cause`.
@@ -33,12 +33,12 @@ class WarpStates {
     return waiting(StallCause::barrier) | waiting(StallCause::mbarrier) |
            waiting(StallCause::cluster);
   }
-  /// Lets the warp wait for `cause`, which holds its chosen instruction back.
+  /// Lets the warp wait for `cause`, which holds back the instruction that was chosen.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
     ready_[record.unit] &= ~bit_of(slot);
     waits(cause) |= bit_of(slot);
   }
-  /// Lets the warp wait for a fault instead of issuing its next instruction.
+  /// Lets the warp wait for a fault, without issuing its next instruction.
   void wait_for_fault(WarpSlot slot) {
     const bool was_ready = leave_ready(slot);
     const bool waited = (waiting(StallCause::memory) & bit_of(slot)) != 0;
@@ -87,9 +87,11 @@ class WarpStates {
   }
   void serialize_states(Archive& archive) { archive(ready_, waiting_, held_); }
 
-  std::array<std::uint64_t, unit_classes> ready_{};    ///< warps, by unit of their next instruction
-  std::array<std::uint64_t, stall_causes> waiting_{};  ///< the other resident warps, by cause
-  std::uint64_t held_ = 0;                             ///< warps that HeldWarps knows of
+  /// Warps, by the unit of their next instruction.
+  std::array<std::uint64_t, unit_classes> ready_{};
+  /// Waiting warps, by the cause of their wait.
+  std::array<std::uint64_t, stall_causes> waiting_{};
+  std::uint64_t held_ = 0;  ///< warps held by HeldWarps
 
  private:
   static constexpr std::array holding_causes{

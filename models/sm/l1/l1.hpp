@@ -1,8 +1,8 @@
 /// The first-level data cache with its outstanding misses.
 ///
 /// Global data is written through; lines of local memory are written back, with a mask of dirty
-/// bytes.  A store of a thread's own memory needs no fill: its bytes become dirty, and a sector
-/// whose bytes are all dirty is valid.
+/// bytes.  A store to local memory needs no fill: its bytes become dirty, and a sector with all
+/// bytes dirty is valid.
 /// Source: architecture.md, section 8, rule 3; gpu-parameters.md, section 1 (lazy fetch on read).
 #pragma once
 
@@ -30,7 +30,7 @@ class L1 {
   MissTable& misses() { return hot_.misses; }
   const MissTable& misses() const { return hot_.misses; }
 
-  /// An acquire, or the first block of a grid: clean global lines read as absent.
+  /// Drops clean global lines, for an acquire or the first block of a grid.
   void drop_clean() { hot_.cache.drop_clean(); }
   /// Lets pending fills of these sectors not be cached.
   void close_pending(std::uint64_t tag, std::uint8_t sectors);
@@ -40,15 +40,15 @@ class L1 {
   /// The bytes in `mask` of a global line are stored.
   void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line,
              SmCycle now);
-  /// Stores the bytes in `mask` of a local line.  Returns false if all lines that could hold it are
+  /// Stores the bytes in `mask` to a local line.  Returns false if all lines that could hold it are
   /// reserved.
   bool store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
                    const std::byte* bytes, SmCycle now);
   /// Returns whether each byte that a local load wants of a line is valid or dirty.
   bool has_all(const Access& access, const LineGroup& group, std::uint16_t line) const;
   bool has_dirty(std::uint16_t line, std::uint8_t sectors) const;
-  /// Makes room for `tag` and sends off the dirty bytes of the line that it replaces.  Returns the
-  /// line; none: all are reserved.
+  /// Makes room for `tag` and writes back the dirty bytes of the replaced line.  Returns the line;
+  /// none: all are reserved.
   std::uint16_t make_room(std::uint64_t tag, bool local, SmCycle now);
   void write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now);
   /// Sectors of an answer, in their places of the line, are kept if that is allowed.
@@ -60,8 +60,8 @@ class L1 {
   void forget_local(const std::vector<LocalHome>& homes);
   /// Writes dirty bytes of the block's local lines to memory.
   void write_back_local(const BlockSlot& block, SmCycle now);
-  /// Returns whether dirty bytes of these homes are on their way, which the SM that has them next
-  /// could overtake.
+  /// Returns whether dirty bytes of these homes are being written back; the next SM with these
+  /// homes could overtake them.
   bool writes_back(const std::vector<LocalHome>& homes) const;
   /// Bytes of this local line have arrived.
   void written_back(PhysicalAddress line);
@@ -104,7 +104,8 @@ class L1 {
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
   Hot hot_;
-  std::map<std::uint32_t, std::uint32_t> written_back_;  ///< lines on their way, by home, if asked
+  /// Lines being written back, by home, if requested.
+  std::map<std::uint32_t, std::uint32_t> written_back_;
 };
 
 }  // namespace lockstep

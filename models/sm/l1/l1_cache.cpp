@@ -26,14 +26,15 @@ void L1Cache::resize(std::uint32_t lines) {
   for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
 }
 
-/// Returns the set: low address bits, with higher ones folded in so that power-of-two strides use
-/// all sets; or a hash under which lines in a row fill sets as if each were drawn.
+/// Returns the set of a tag: low address bits, with higher ones folded in so that power-of-two
+/// strides use all sets; or a hash that spreads neighbouring lines over the sets as if drawn at
+/// random.
 std::uint32_t L1Cache::set_of_tag(std::uint64_t tag) const {
   const unsigned bits = static_cast<unsigned>(std::countr_zero(sets_));
   if (bits == 0) return 0;
   if (scattered_) {
     std::uint64_t mixed = tag * 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;  // the multipliers of splitmix64
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;  // multipliers of splitmix64
     return static_cast<std::uint32_t>(mixed >> 40) & (sets_ - 1);
   }
   return static_cast<std::uint32_t>(tag ^ (tag >> bits) ^ (tag >> 2 * bits) ^ (tag >> 3 * bits)) &

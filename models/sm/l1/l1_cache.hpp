@@ -30,15 +30,15 @@ class L1Cache {
   static constexpr std::uint16_t none = 0xffff;
 
   struct Line {
-    std::uint64_t tag = 0;  ///< physical address / 128
-    SmCycle ready;          ///< cycle from which its youngest sector can be read
+    std::uint64_t tag = 0;  ///< physical address divided by 128
+    SmCycle ready;          ///< cycle from which the youngest sector can be read
     std::uint32_t epoch = 0;
     std::uint16_t newer = none, older = none;   ///< replacement order within the set
     std::uint16_t chain = none, before = none;  ///< next and previous line of the bucket
     std::uint8_t valid = 0;                     ///< sectors
     bool used = false;
     bool local = false;
-    bool reserved = false;  ///< an outstanding miss holds it
+    bool reserved = false;  ///< an outstanding miss holds the line
 
     template <class A>
     void serialize(A& archive) {
@@ -55,7 +55,7 @@ class L1Cache {
   void resize(std::uint32_t lines);
   std::uint32_t lines() const { return lines_; }
 
-  /// Returns the line's index, if it is there and not of an older epoch; `none` otherwise.
+  /// Returns the index of the line; `none` if it is absent or of an older epoch.
   std::uint16_t find(std::uint64_t tag) const {
     const std::uint16_t i = find_any(tag);
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
@@ -66,12 +66,13 @@ class L1Cache {
     warm(&meta_[line]);
     warm(&data_[std::size_t{line} * line_bytes], line_bytes);
   }
-  /// The lines that fills of these up to 64 tags will replace, if they are not there yet.
+  /// Prefetches the lines that fills of these up to 64 tags will replace, unless the tags are there
+  /// already.
   void warm_victims(std::span<const std::uint64_t> tags) const;
   void touch(std::uint16_t line);
 
-  /// The line that would be replaced for `tag`: the least recently used one without reservation;
-  /// `none` if all are reserved.  Its own stale line comes first.
+  /// Returns the line that `tag` would replace: its own stale line if there is one, otherwise the
+  /// least recently used line without a reservation; `none` if all are reserved.
   std::uint16_t victim(std::uint64_t tag) const;
   /// Gives `line` (a victim whose dirty bytes have been written back) to `tag`, without sectors.
   void assign(std::uint16_t line, std::uint64_t tag, bool local);
@@ -100,12 +101,12 @@ class L1Cache {
       archive(newest, oldest);
     }
   };
-  /// The lines of a bucket.  Nearly all lookups end here: the first line's print tells whether its
-  /// tag can be the one, and there is seldom a second line.
+  /// First line of a bucket.  Nearly all lookups end here: the print tells whether the tag of the
+  /// first line can match, and there is seldom a second line.
   struct Head {
     std::uint16_t first = none;
-    std::uint16_t print : 15 = 0;  ///< of the first line's tag
-    std::uint16_t more : 1 = 0;    ///< others follow
+    std::uint16_t print : 15 = 0;  ///< print of the first line's tag
+    std::uint16_t more : 1 = 0;    ///< further lines follow
     template <class A>
     void serialize(A& archive) {
       std::uint16_t print_bits = print, more_bit = more;
@@ -139,7 +140,7 @@ class L1Cache {
   void unchain(std::uint16_t line);
 
   std::uint32_t lines_ = 0, sets_ = 1;
-  bool scattered_ = false;  ///< the hash that chooses a set
+  bool scattered_ = false;  ///< true: a hash chooses the set
   Buckets buckets_;
   std::uint32_t epoch_ = 0;
   std::vector<Line> meta_;

@@ -1,9 +1,9 @@
-/// Outstanding misses (MSHRs) and who waits for them.
+/// Outstanding misses (MSHRs) and the accesses that wait for them.
 ///
-/// An open entry collects all accesses to its line; an access of a sector that is not asked for yet
-/// asks under the same entry.  A closed one (a store, atomic or bypassing access touched a pending
-/// sector, an acquire passed, or the access bypasses L1) still answers those that wait, but nobody
-/// finds it any more and its sectors are not cached.
+/// An open entry collects all accesses to its line; an access to a further sector requests it under
+/// the same entry.  An entry is closed when a store, atomic or bypassing access touches a pending
+/// sector, when an acquire passes, or when the access bypasses L1.  A closed entry still answers
+/// its waiting accesses, but no new access finds it and its sectors are not cached.
 /// Source: architecture.md, section 8, rules 3 and 4; gpu-parameters.md, section 1 (MSHR type S).
 #pragma once
 
@@ -19,17 +19,18 @@ namespace lockstep {
 
 /// The lanes of one warp instruction that wait for sectors of one line.
 struct Waiter {
-  std::uint16_t next = 0xffff;    ///< in the entry's list
-  std::uint16_t flight = 0xffff;  ///< its instruction
+  std::uint16_t next = 0xffff;    ///< next waiter in the entry's list
+  std::uint16_t flight = 0xffff;  ///< flight of the instruction
   std::uint32_t lanes = 0;
-  std::uint16_t store = 0xffff;   ///< atomics: the record of the acknowledgement
-  std::uint8_t missing = 0;       ///< sectors
+  std::uint16_t store = 0xffff;   ///< atomics: store record of the acknowledgement
+  std::uint8_t missing = 0;       ///< mask of missing sectors
   std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
-  std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
-  bool contiguous = false;        ///< the other lanes' follow; MissTable::offsets otherwise
+  std::uint8_t first_offset = 0;  ///< place of the first lane's bytes in the line
+  /// true: the bytes of the other lanes follow; false: MissTable::offsets tells.
+  bool contiguous = false;
   bool local = false;
-  bool whole = false;   ///< no lane has its data yet
-  bool copies = false;  ///< to shared memory, see MissTable::copy_target
+  bool whole = false;   ///< true: no lane has its data yet
+  bool copies = false;  ///< true: the data go to shared memory, see MissTable::copy_target
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,17 +42,17 @@ static_assert(sizeof(Waiter) == 20);
 
 struct Miss {
   std::uint64_t tag = 0;
-  std::uint32_t epoch = 0;                        ///< of the cache when it was opened
+  std::uint32_t epoch = 0;                        ///< epoch of the cache when the entry was opened
   std::uint16_t chain = 0xffff, before = 0xffff;  ///< next and previous entry of the bucket
-  std::uint16_t first = 0xffff, last = 0xffff;    ///< waiters
-  std::uint16_t line = 0xffff;                    ///< of L1, reserved for it
-  std::uint8_t pending = 0;                       ///< sectors asked for
+  std::uint16_t first = 0xffff, last = 0xffff;    ///< first and last waiter
+  std::uint16_t line = 0xffff;                    ///< line of L1 reserved for the miss
+  std::uint8_t pending = 0;                       ///< mask of requested sectors
   std::uint8_t waiters = 0;
   bool open = false;
   bool local = false;
   bool in_host = false;
-  bool in_bulk = false;              ///< of the bulk engine, which has its own room
-  std::uint16_t shootdown = 0xffff;  ///< waits for its answers
+  bool in_bulk = false;  ///< true: the entry belongs to the bulk engine, which has its own room
+  std::uint16_t shootdown = 0xffff;  ///< shootdown that waits for the answers
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -108,8 +109,8 @@ class MissTable {
       if (misses_[i].tag == tag) return i;
     return none;
   }
-  /// An entry with its first waiter; an open one will be found.  It is only written, not read: the
-  /// computer would wait until its line has come.
+  /// Makes an entry with its first waiter; later accesses find it if it is open.  The entry is only
+  /// written, not read: this computer would wait until its cache line has come.
   std::uint16_t take(Miss fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
     in_bulk_ += fresh.in_bulk;
@@ -143,7 +144,7 @@ class MissTable {
     miss.last = waiter;
     ++miss.waiters;
   }
-  /// Calls function(index) for each open entry; it may close that one.
+  /// Calls function(index) for each open entry; the function may close the entry.
   template <class Function>
   void for_each_open(Function&& function) {
     for (const std::uint16_t head : heads_)
@@ -169,8 +170,8 @@ class MissTable {
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
-  std::vector<LaneOffsets> offsets_;      ///< by waiter
-  std::vector<CopyTarget> copy_targets_;  ///< by waiter, as many as have been needed
+  std::vector<LaneOffsets> offsets_;      ///< offsets of each waiter
+  std::vector<CopyTarget> copy_targets_;  ///< target of each waiter, made as needed
 };
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@ constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
   return physical >> 12 | std::uint64_t{in_host} << 63;
 }
 
-/// Frames as frame_number gives them, sorted.
+/// Returns whether a frame is among frames as frame_number gives them, sorted.
 inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame) {
   // Most frames lie outside: frames that are dropped together stand together.
   if (sorted.empty() || frame < sorted.front() || frame > sorted.back()) return false;
@@ -23,12 +23,12 @@ inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame)
 
 struct StoreRecord {
   std::uint32_t phase = 0;  ///< phase of its block when the store was issued
-  std::uint32_t entry = 0;  ///< of its block
+  std::uint32_t entry = 0;  ///< entry of the store's block
   std::uint16_t warp = 0;
-  std::uint8_t grid = 0;             ///< its place in the SM
-  std::uint16_t shootdown = 0xffff;  ///< waits for it
-  std::uint16_t bulk = 0xffff;       ///< copy of the bulk engine that it belongs to
-  std::uint64_t frame = 0;           ///< frame_number
+  std::uint8_t grid = 0;             ///< place of the grid in the SM
+  std::uint16_t shootdown = 0xffff;  ///< shootdown that waits for the store
+  std::uint16_t bulk = 0xffff;       ///< copy of the bulk engine to which the store belongs
+  std::uint64_t frame = 0;           ///< frame_number of the store
 
   template <class Archive>
   void serialize(Archive& archive) {

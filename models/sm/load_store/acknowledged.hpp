@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Lets warps of the block go on whose releases have waited for the acknowledgement.
+/// Lets warps of the block go on whose releases waited for the acknowledgement.
 inline void end_fences(ResidentBlocks& blocks, FrontEnd& front_end, const BlockSlot& block,
                        SmCycle now) {
   for_each_warp(front_end.waiting(StallCause::fence) & block.warps, [&](WarpSlot slot) {
@@ -14,8 +14,8 @@ inline void end_fences(ResidentBlocks& blocks, FrontEnd& front_end, const BlockS
   });
 }
 
-/// Counts the acknowledgement of a store of the warp, whose block is still there. `phase`: of the
-/// block when the store was issued.
+/// Counts the acknowledgement of a store of the warp, whose block is still there. `phase`: phase of
+/// the block when the store was issued.
 [[gnu::always_inline]] inline void store_acknowledged(ResidentBlocks& blocks, FrontEnd& front_end,
                                                       WarpSlot slot, BlockPlace place,
                                                       std::uint32_t phase, SmCycle now) {

@@ -49,7 +49,7 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
 
 void Answers::fill(const MemoryResponse& response, std::uint16_t index, const std::byte* payload,
                    SmCycle usable, SmCycle now) {
-  // All four sectors in their places; those not answered are not looked at.
+  // All four sectors in their places; sectors without an answer are not used.
   alignas(16) std::array<std::byte, line_bytes> expanded;
   const std::byte* line = payload;
   if (response.sectors != 0xf) {

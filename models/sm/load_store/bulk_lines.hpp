@@ -21,16 +21,16 @@ class BulkLines {
   /// Returns the room for the line's bytes: the tensor map that the copy waits for, or bytes for
   /// several blocks; null: shared memory.
   virtual std::byte* room(std::uint16_t copy) = 0;
-  /// Returns the type of the atomics of a line of the copy, each of so many bytes.
+  /// Returns the type of the copy's atomics in a line, for elements of `bytes` bytes.
   virtual isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const = 0;
   /// Returns the lane that asked for the copy.
   virtual unsigned lane(std::uint16_t copy) const = 0;
-  /// A line that the copy stores is on its way, and will be acknowledged.
+  /// Notes that a line which the copy stores is on its way and will be acknowledged.
   virtual void line_sent(std::uint16_t copy) = 0;
   virtual void line_acknowledged(std::uint16_t copy, SmCycle now) = 0;
-  /// The page of a line was refused where refused lines are squashed.  The engine keeps it.
+  /// Takes a line whose page was refused, where refused lines are squashed; the engine keeps it.
   virtual void line_refused(std::uint16_t copy, const Access& line, SmCycle now) = 0;
-  /// Lines kept for the page can ask again.  Returns whether there are some.
+  /// Notes that the lines kept for the page can ask again.  Returns whether there are any.
   virtual bool page_came(TlbKey page, SmCycle now) = 0;
   /// Warps with lines that are kept.
   virtual std::uint64_t waiting_warps() const = 0;

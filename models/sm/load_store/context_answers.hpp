@@ -7,11 +7,12 @@
 
 namespace lockstep {
 
-/// Mover of blocks' contexts, which hears of the answers to its requests.
+/// Mover of block contexts that gets the answers to its requests.
 class ContextAnswers {
  public:
   virtual ~ContextAnswers() = default;
-  /// A line has been stored, or loaded; its data can be used from `usable` on.
+  /// Handles the answer for a line that has been stored or loaded; loaded data can be used from
+  /// `usable` on.
   virtual void answered(const MemoryResponse& response, const std::byte* payload, SmCycle usable,
                         SmCycle now) = 0;
 };

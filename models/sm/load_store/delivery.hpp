@@ -1,8 +1,8 @@
 /// Delivery of the bytes of a line to a memory instruction, whether L1 had the line or an answer
 /// has brought it: to registers of the lanes, or to shared memory of their block.
 ///
-/// The code that finds the bytes describes which lanes they are for and where they stand; only this
-/// file writes them.  Another place for bytes to go to is another case of `deliver`.
+/// The code that finds the bytes describes their lanes and places; only this file writes them.  A
+/// new kind of destination is a new case of `deliver`.
 /// Source: modern-isa.md, section 5.3.
 #pragma once
 
@@ -17,15 +17,15 @@
 namespace lockstep {
 
 struct Delivery {
-  std::uint32_t lanes = 0;        ///< lanes that get their bytes
-  std::uint8_t first_lane = 0;    ///< first of the instruction's lanes in this line
-  std::uint8_t first_offset = 0;  ///< place of that lane's bytes in the line
+  std::uint32_t lanes = 0;        ///< lanes that get bytes
+  std::uint8_t first_lane = 0;    ///< first lane of the instruction in this line
+  std::uint8_t first_offset = 0;  ///< place of the first lane's bytes in the line
   std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
   bool local = false;
-  bool contiguous = false;                ///< the other lanes' bytes follow those of the first
-  const std::uint8_t* offsets = nullptr;  ///< place of each lane's bytes, if they do not
-  const CopyTarget* copy = nullptr;       ///< null: the bytes go to registers
-  std::byte* room = nullptr;              ///< of a copy that does not go to shared memory
+  bool contiguous = false;  ///< true: the bytes of the other lanes follow those of the first
+  const std::uint8_t* offsets = nullptr;  ///< place of each lane's bytes, if not contiguous
+  const CopyTarget* copy = nullptr;       ///< nullptr: the bytes go to registers
+  std::byte* room = nullptr;  ///< destination of a copy that does not go to shared memory
 
   /// Returns where the lane's bytes stand in the line; `stride` is the bytes of a lane.
   unsigned offset_of(unsigned lane, unsigned stride) const {
@@ -33,8 +33,8 @@ struct Delivery {
   }
 };
 
-/// Delivers to shared memory, of a block.  By value, so that a delivery to registers need not stand
-/// in memory.
+/// Delivers to shared memory of a block.  The delivery is passed by value, so that a delivery to
+/// registers need not be stored in memory.
 void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const std::byte* line);
 
 /// Writes the bytes of `line` that these lanes of the warp's instruction load.

@@ -5,11 +5,11 @@
 
 namespace lockstep {
 
-/// Fetcher of instructions or constants, which hears of the answers to its requests.
+/// Fetcher of instructions or constants that gets the answers to its requests.
 class FetchAnswers {
  public:
   virtual ~FetchAnswers() = default;
-  /// An answer has come.  Its instructions or constants can be used from `usable` on.
+  /// Handles an answer.  Its instructions or constants can be used from `usable` on.
   virtual void answered(const MemoryResponse& response, SmCycle usable, SmCycle now) = 0;
 };
 

@@ -1,7 +1,7 @@
 /// Loads and atomics between issue and commit.
 ///
-/// A flight counts what its warp instruction waits for: the answers to its requests, and the last
-/// translation check of its lines.
+/// A flight counts the events that its warp instruction waits for: answers to its requests, and the
+/// last translation check of its lines.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace lockstep {
 
 /// A load or atomic of a warp until all its answers are there.
 struct Flight {
-  SmCycle ready;  ///< cycle in which the youngest of its data can be used
+  SmCycle ready;  ///< cycle in which the youngest data can be used
   std::uint32_t pc = 0;
-  std::uint16_t outstanding = 0;  ///< what it waits for
+  std::uint16_t outstanding = 0;  ///< number of answers that the flight waits for
   std::uint8_t warp = 0;
   std::uint8_t acquires = 0;
-  std::uint16_t copy_group = no_copy;    ///< of an asynchronous copy
-  std::uint16_t bulk = BulkLines::none;  ///< the bulk copy that it is
+  std::uint16_t copy_group = no_copy;    ///< group of an asynchronous copy
+  std::uint16_t bulk = BulkLines::none;  ///< bulk copy of the flight
 
   static constexpr std::uint16_t no_copy = 0xffff;
 
@@ -46,8 +46,8 @@ class Flights {
         under_way_(sm.blocks.under_way()),
         follows_commits_(faultable.hears_commits()) {}
 
-  /// Begins a flight of the warp's instruction at `pc`, whose results become pending. It waits for
-  /// one thing. Returns its index.
+  /// Begins a flight of the warp's instruction at `pc`, whose results become pending. The flight
+  /// starts with a count of one. Returns its index.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, const IssueRecord& record) {
     Warp& warp = blocks_.warp(slot);
     const std::uint16_t index = flights_.take();
@@ -66,7 +66,7 @@ class Flights {
     }
     return index;
   }
-  /// Begins an asynchronous copy; `returns`: with a block that has been away.
+  /// Begins an asynchronous copy; `returns`: the copy's block has been away and returns.
   std::uint16_t begin_copy(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            bool returns = false) {
     const std::uint16_t index = begin(slot, pc, record);
@@ -74,14 +74,15 @@ class Flights {
         returns ? under_way_.copies().begin_again(slot) : under_way_.copies().begin(slot);
     return index;
   }
-  /// Begins a bulk copy, which tells `bulk_lines` of its answers.
+  /// Begins a bulk copy, whose answers go to `bulk_lines`.
   std::uint16_t begin_bulk(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            std::uint16_t copy) {
     const std::uint16_t index = begin(slot, pc, record);
     flights_[index].bulk = copy;
     return index;
   }
-  /// A store leaves that belongs to the flight.  Returns the bulk copy that it is part of, if any.
+  /// Counts a store of the flight that leaves.  Returns the bulk copy that the store belongs to, if
+  /// any.
   std::uint16_t send_line_of_bulk(std::uint16_t index) {
     const std::uint16_t copy = flights_[index].bulk;
     if (copy != BulkLines::none) bulk_lines_->line_sent(copy);
@@ -110,7 +111,8 @@ class Flights {
     flight.ready = std::max(flight.ready, usable);
     if (--flight.outstanding == 0) commit(index, now);
   }
-  /// The warp leaves its slot with this instruction, which waits for its last check only.
+  /// Takes out the flight of a warp that leaves its slot; the instruction waits for its last check
+  /// only.
   void take_out(std::uint16_t index) {
     const Flight& flight = flights_[index];
     if (flight.copy_group != Flight::no_copy)
@@ -130,9 +132,9 @@ class Flights {
   }
 
  private:
-  /// The instruction has all it waited for: where memory instructions with results commit.
+  /// Commits a memory instruction with results, once all answers and checks have come.
   void commit(std::uint16_t index, SmCycle now) {
-    // Not copied: this computer would wait for the narrow store of `outstanding`.
+    // A reference, not a copy: this computer would wait for the narrow store of `outstanding`.
     const Flight& flight = flights_[index];
     flights_.give_back(index);
     const WarpSlot slot(flight.warp);
@@ -155,7 +157,7 @@ class Flights {
     if (was_last) front_end_.request_answered(slot, now);
   }
 
-  /// The warp looks again at what it waits for, or owes, when the copy's bytes can be used.
+  /// Lets the warp check its waits, and what it owes, when the copy's bytes can be used.
   void end_copy(WarpSlot slot, std::uint16_t group, SmCycle when) {
     under_way_.copies().end(slot, group, when);
     if ((front_end_.waiting(StallCause::async_copy) & bit_of(slot)) != 0 || front_end_.owes(slot))

@@ -19,8 +19,8 @@ constexpr unsigned all_sectors = 0xf;
 isa::L2Priority priority_of(std::uint16_t hint, std::uint64_t line) {
   return hint != isa::no_l2_hint ? isa::l2_priority(hint, line) : isa::L2Priority::unchanged;
 }
-/// Returns the priority of a line: that of its hint; without one streaming accesses (.cs, .lu)
-/// leave first.
+/// Returns the priority of a line: that of its hint, or, for streaming accesses (.cs, .lu) without
+/// a hint, to leave first.
 isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t line) {
   if (instruction.detail != isa::no_l2_hint) return priority_of(instruction.detail, line);
   const isa::CacheOperator cache = instruction.memory.cache;
@@ -85,7 +85,7 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
   }
   const bool partly_dirty = access.local && line != L1Cache::none && l1_.has_dirty(line, missing);
   if (partly_dirty && miss != MissTable::none) {
-    l1_.close_miss(miss);  // its fill was read before the write-back that follows
+    l1_.close_miss(miss);  // the fill was read before the write-back that follows
     miss = MissTable::none;
   }
   const std::uint8_t pending = miss == MissTable::none ? 0 : misses[miss].pending;
@@ -190,7 +190,7 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
   request.atomic = memory.atomic;
   request.type = memory.type;
   request.elements = memory.elements;
-  if (bulk != BulkLines::none) [[unlikely]] {  // of a tile, its map tells the type
+  if (bulk != BulkLines::none) [[unlikely]] {  // the map of a tile tells the type
     request.type = flights_.bulk_lines()->atomic_type(bulk, access.stride);
     request.elements = 1;
   }
@@ -283,7 +283,7 @@ void LineAccess::mark(MemoryRequest& request, const Access& access, SmCycle now)
   ports_.marks().mark(request, now);
   if (!ports_.marks().marks_priorities() || access.local) return;
   const std::uint64_t line = request.line / line_bytes;
-  if (access.kind == Access::Kind::prefetch) {  // its warp may have left
+  if (access.kind == Access::Kind::prefetch) {  // the warp of a prefetch may have left
     mark_priority(request, priority_of(access.hint(), line));
     if ((access.hint() & isa::l2_discards) != 0) request.flags |= flag_discard;
     return;

@@ -1,9 +1,9 @@
-/// Access to one line of a memory instruction: L1, requests.
+/// Access of a memory instruction to one line: L1 and requests.
 ///
 /// Global data is written through: a store updates valid sectors and goes on with a byte mask.  A
 /// store, atomic or bypassing access to a sector whose fill is pending closes that miss.  Loads of
-/// sectors that are asked for already join the outstanding miss.  A local load of a sector that is
-/// only partly dirty first sends the dirty bytes to L2 and then asks for the sector; both go
+/// sectors that have been requested join the outstanding miss.  A local load of a sector that is
+/// only partly dirty first sends the dirty bytes to L2 and then requests the sector; both go
 /// through the same queue, so the answer holds them.
 /// Source: architecture.md, section 8, rules 1 to 3, 8 and 11.
 #pragma once
@@ -29,15 +29,15 @@ class LineAccess {
         stores_(stores),
         flights_(flights) {}
 
-  /// Accesses the line `group`, whose translation is there.  Returns false if there is no room, so
-  /// that the caller tries again later.
+  /// Accesses the line `group`, whose translation is there.  Returns false without room; the caller
+  /// tries again later.
   bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
                SmCycle now);
   /// Returns a number that changes when the lines in L1 may be out of date.
   std::uint32_t epoch() const { return l1_.cache().epoch(); }
 
  private:
-  /// A line, where it is and where its requests go.
+  /// A line, its place and the destination of its requests.
   struct Target {
     const Access& access;
     const LineGroup& group;
@@ -49,7 +49,7 @@ class LineAccess {
   };
 
   bool load(const Target& target, SmCycle now);
-  /// Joins the line's fill with the sectors that are missing, or begins it.
+  /// Joins the line's fill with the missing sectors, or begins it.
   bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now);
   /// Returns whether a load must not use L1, or cannot (host memory).
   bool bypass(const Target& target, SmCycle now);

@@ -47,7 +47,7 @@ static Access::Kind access_kind(Category category) {
   }
 }
 
-/// Words of messages before an address.
+/// Returns the words of messages before an address.
 static std::string access_word(Access::Kind kind) {
   return kind == Access::Kind::load        ? "load from "
          : kind == Access::Kind::copy      ? "asynchronous copy from "
@@ -223,7 +223,7 @@ void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
 void LoadStoreUnit::look_up_lines(SmCycle now) {
   const std::uint32_t most = constants_.parameters.l1.lines_per_cycle;
   if (hot_.lookup_cycle != now) {
-    // A line that needs more look-ups than a cycle has takes them from the next.
+    // A line with more look-ups than fit in a cycle takes the rest from the next one.
     const std::int64_t since = std::int64_t{most} * (now - hot_.lookup_cycle);
     hot_.lookups -= static_cast<std::uint32_t>(std::min<std::int64_t>(hot_.lookups, since));
     hot_.lookup_cycle = now;
@@ -237,7 +237,7 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
     Access& access = hot_.queue[hot_.head];
     if (blocked && !access.local) return stall(true, now);
     if (access.next == 0) {
-      // The tags of an instruction are compared while the banks still serve the one before it.
+      // The tags of an instruction are compared while the banks still serve the instruction before.
       if (now + 1 < hot_.banks_free || now < hot_.tags_free) break;
       begin_lookups(access, now);
     } else if (constants_.parameters.l1.tag_banks && access.next >= lines_compared(access, now)) {
@@ -281,8 +281,8 @@ void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
   hot_.tags_free = now + hot_.tag_cycles;
 }
 
-/// Returns the look-ups of a line. Eight lanes go at a time: each group of them compares the tag of
-/// a line that it touches (Accel-Sim, section IV: sub-warps of 8 threads).
+/// Returns the number of look-ups of a line. Lanes go in groups of eight: each group compares the
+/// tags of the lines that it touches (Accel-Sim, section IV: sub-warps of 8 threads).
 std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   if (!constants_.parameters.l1.banked || constants_.parameters.l1.tag_banks) return 1;
   std::uint32_t lookups = 0;
@@ -290,7 +290,7 @@ std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   return lookups;
 }
 
-/// Atomics pass L1 line by line.
+/// Returns the cycles of the banks; atomics pass L1 line by line.
 std::int64_t LoadStoreUnit::bank_cycles(const Access& access) {
   return access.kind == Access::Kind::atomic || access.local ? access.groups
                                                              : most_words_of_a_bank(access);
@@ -345,7 +345,7 @@ void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
   if (access.parked == ParkedPages::none || translation_.release(access.parked))
     last_check_passed(access.flight, access.member, now);
   --hot_.count;
-  // An empty queue begins anew where it is warm in this computer's caches.
+  // An empty queue starts again at the place that is warm in this computer's caches.
   hot_.head = hot_.count == 0 ? 0 : place(1);
   gate_.left(now);
   if (access.writes()) front_end_.request_answered(WarpSlot(access.warp), now);

@@ -1,18 +1,18 @@
 /// The load-store unit: memory instructions between issue and their last translation check.
 ///
 /// An instruction's lanes are grouped by line when it issues; the groups are looked up in order, a
-/// few per cycle, one instruction after the other.  When a group finds no room (miss entry, line,
-/// request queue) everything behind it waits for an answer.  Lines whose page has come go first.
-/// With `l1.banked` an instruction has the data to itself for as long as its words conflict, which
-/// may be shorter than a cycle for each of its lines: a few tags are compared in one.  With
-/// `l1.tag_banks` as many cycles pass as lines stand in the fullest bank, and no other instruction
-/// compares tags meanwhile.
+/// few per cycle, one instruction after the other.  A group that finds no room (miss entry, line,
+/// request queue) holds up everything behind it until an answer comes.  Parked lines whose page has
+/// come go first. With `l1.banked` an instruction occupies L1's data for as many cycles as its
+/// words conflict; this may be fewer cycles than it has lines, since a few tags are compared in
+/// each.  With `l1.tag_banks` an instruction takes as many cycles as the fullest tag bank has lines
+/// of it, and no other instruction compares tags meanwhile.
 /// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures);
 /// te42kyfo/gpu-benches, strides of L1 hits (four tags a cycle, then conflicts of 32 banks).
 ///
 /// Simplified: the pipeline in front of the tags is a constant part of latencies. So a group is
-/// looked up in the cycle in which its instruction issues if no other is before it. Lines that wait
-/// for their bank of tags are spread evenly over the instruction's cycles.
+/// looked up in the cycle in which its instruction issues, unless other groups are ahead. Lines
+/// that wait for their bank of tags are spread evenly over the instruction's cycles.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ class LoadStoreUnit final : public ParkedLines {
   LoadStoreUnit(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
                 Translation& translation, LineAccess& lines, Flights& flights);
 
-  /// Enters all lanes of a load or store if they are at consecutive global addresses, as most are,
-  /// so that nothing is to be found out lane by lane.  `member`: its number among the accesses that
-  /// may fault.  Returns whether it has entered them.
+  /// Enters all lanes of a load or store if their global addresses are consecutive, as most are, so
+  /// that no work goes lane by lane.  `member`: number among the accesses that may fault.  Returns
+  /// whether the lanes were entered.
   bool issue_consecutive(WarpSlot slot, const isa::Instruction& instruction,
                          const IssueRecord& record, std::uint32_t active, std::uint16_t member,
                          SmCycle now);
-  /// Enters global or local lanes, as part of `flight` or of a new one.  Returns the flight, none
-  /// if nothing waits for an answer.
+  /// Enters global or local lanes, as part of `flight` or of a new flight.  Returns the flight;
+  /// none if no answer is needed.
   std::uint16_t issue_lines(WarpSlot slot, const isa::Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
@@ -56,7 +56,7 @@ class LoadStoreUnit final : public ParkedLines {
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t lanes, const LaneAddresses& address, const CopyTarget& target,
                   std::uint16_t member, SmCycle now);
-  /// Enters the rest of the warp's next squashed access, and decides what the warp does then.
+  /// Enters the rest of the warp's next squashed access, and decides the warp's next step.
   void issue_again(std::uint16_t member, SmCycle now);
 
   /// Returns the cycle in which the unit wants to look up lines.
@@ -113,7 +113,7 @@ class LoadStoreUnit final : public ParkedLines {
  private:
   /// Members that every window touches, with the queue's first place.
   struct Hot {
-    std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
+    std::vector<Access> queue;  ///< ring of memory instructions; [head] is the first
     std::uint32_t head = 0, count = 0;
     SmCycle wake = no_cycle;
     SmCycle lookup_cycle{-1};  ///< cycle in which `lookups` tags were looked up
@@ -121,10 +121,11 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
     SmCycle stalled_since;
-    SmCycle banks_free;            ///< of L1's data: for the next instruction
-    SmCycle first_lookup;          ///< of the instruction at the head, if it has begun
-    SmCycle tags_free;             ///< banked tags: for the next instruction
-    std::uint32_t tag_cycles = 0;  ///< of the instruction at the head, if it has begun
+    /// Cycle from which the banks of L1's data are free for the next instruction.
+    SmCycle banks_free;
+    SmCycle first_lookup;  ///< first lookup of the instruction at the head, if it has begun
+    SmCycle tags_free;     ///< banked tags: cycle from which the next instruction can use them
+    std::uint32_t tag_cycles = 0;  ///< tag cycles of the instruction at the head, if it has begun
   };
   /// Returns the home of a coalesced local access, whose warp may have left the slot.
   LocalHome home_of(const Access& access) const {
@@ -138,7 +139,7 @@ class LoadStoreUnit final : public ParkedLines {
     const auto size = static_cast<std::uint32_t>(hot_.queue.size());
     return at < size ? at : at - size;
   }
-  /// Returns the queue's next entry, which the caller coalesces and then enters.
+  /// Returns the queue's next entry; the caller coalesces it and then enters it.
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local,
                        std::uint16_t member);
@@ -147,34 +148,35 @@ class LoadStoreUnit final : public ParkedLines {
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);
   void gather_data(Access& access, const isa::Instruction& instruction);
-  /// Enters the access into the queue: its stores count from now on, and its lines are looked up in
-  /// their turn.
+  /// Enters the access into the queue: its stores count as under way, and its lines are looked up
+  /// in turn.
   void enter_queue(Access& access, SmCycle now);
   static TlbKey page_of(const Access& access, unsigned group) {
     return TlbKey::base(
         {TenantId{access.tenant}, lockstep::page_of(VirtualAddress{access.group[group].line})});
   }
-  /// Returns the bulk copy that the line belongs to, if it does to one.
+  /// Returns the bulk copy that the line belongs to, if any.
   std::uint16_t bulk_copy_of(const Access& access) const {
     const bool may_be =
         access.flight != Flights::none && (access.is_bulk_load() || access.writes());
     return may_be ? flights_[access.flight].bulk : BulkLines::none;
   }
-  /// Squashes a line of the access, to be issued again.  `come`: as soon as possible.
+  /// Squashes a line of the access, to be issued again. `come`: the line is issued again as soon as
+  /// possible.
   void squash_line(const Access& access, unsigned group, TlbKey page, bool come, SmCycle now);
   /// The access at the head must not pass older squashed lines of its warp on the same page.  If
   /// its next line would, squashes the line and returns true.
   bool squash_behind_older(const Access& access, SmCycle now);
   /// Looks up the next line of the access at the head.
   Progress look_up_line(Access& access, SmCycle now);
-  /// Looks up the first parked line whose page has come.  Returns false if there is no room, so
-  /// that the caller tries again later.
+  /// Looks up the first parked line whose page has come.  Returns false without room; the caller
+  /// tries again later.
   bool look_up_parked_line(SmCycle now);
   bool fetches_texels(const Access& access) const;
   /// Begins to look up the lines of the access at the head.
   void begin_lookups(const Access& access, SmCycle now);
-  /// Returns how many lines of the access at the head banked tags have compared by the end of this
-  /// cycle.
+  /// Returns the number of lines of the access at the head that banked tags have compared by the
+  /// end of this cycle.
   std::int64_t lines_compared(const Access& access, SmCycle now) const {
     return ((now - hot_.first_lookup + 1) * access.groups + hot_.tag_cycles - 1) / hot_.tag_cycles;
   }

@@ -1,8 +1,8 @@
 /// Lines of memory instructions that faults squash, and their return.
 ///
-/// A squashed line leaves nothing behind but its lanes; its store is not under way any more.  What
-/// is issued again computes addresses and data from the warp's registers, or takes them from the
-/// log, where they stand as they were read at first.
+/// A squashed line leaves only a record of its lanes; its store is not under way any more.  An
+/// instruction that is issued again computes addresses and data from the warp's registers, or takes
+/// the values from the log that were read at first.
 /// Source: 000, sections 3.2 and 3.3; virtual-memory-and-exceptions.md, section 2.8 with its
 /// errata.
 #include "models/sm/access/lane_data.hpp"
@@ -27,7 +27,7 @@ bool LoadStoreUnit::squash_behind_older(const Access& access, SmCycle now) {
   return true;
 }
 
-/// Lines of the log that are left; they are the same lines as before.
+/// Keeps the given lines of a logged access; their order and contents stay the same.
 static void keep_groups(Access& access, std::uint32_t groups) {
   unsigned kept = 0;
   for (; groups != 0; groups &= groups - 1)

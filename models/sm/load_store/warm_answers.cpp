@@ -1,6 +1,6 @@
 /// Prefetches the state that the answers of a window will touch, one step of indirection per pass.
 ///
-/// A window goes through the state of all SMs once, which is more than this computer's caches hold,
+/// A window goes through the state of all SMs once.  That is more than this computer's caches hold,
 /// so that nearly everything is far away when its turn comes.
 /// Source: hot-path.md ("Passes that prefetch over a window's batch of messages").
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace lockstep {
 
-/// Some messages of an inbox, sorted by what they answer.
+/// Part of the messages of an inbox, sorted by the kind of request that they answer.
 struct Answers::Batch {
   static constexpr std::size_t at_once = 64;
   struct Answer {
     const MessageHeader* message;
-    std::uint16_t index;  ///< of the miss or the store record
+    std::uint16_t index;  ///< number of the miss or the store record
   };
   using List = std::array<Answer, at_once>;
 

@@ -1,12 +1,12 @@
 /// Place of kernels' instructions, constants and parameters in the simulated memory.
 ///
 /// The code region is a reserved range of physical addresses behind the threads' local memory.  SMs
-/// ask L2 and DRAM for its lines as for any others, and the answers take as long.  Nobody writes to
-/// these lines, and nobody looks at what they carry: programs are decoded once, and constants
-/// travel with the first block of a grid (architecture.md, section 8, rule 11).
+/// ask L2 and DRAM for its lines as for any others, and the answers take as long.  These lines are
+/// never written, and their bytes are not used: programs are decoded once, and constants travel
+/// with the first block of a grid (architecture.md, section 8, rule 11).
 ///
-/// The parameters of a launch stand in one of 64 places in turn, as drivers reuse theirs: L2 has
-/// seen those of earlier launches.
+/// The parameters of a launch stand in one of 64 places in turn, as drivers do: L2 may still hold
+/// the lines of earlier launches.
 ///
 /// Simplified: modules beyond 256 share addresses with others.
 #pragma once
@@ -34,7 +34,7 @@ class CodeRegion {
     return static_cast<std::uint32_t>((line - base_) / line_bytes);
   }
 
-  // Lines of constants are numbered through, those of modules and of launches.
+  // Lines of constants are numbered in one sequence, for modules and launches.
   static std::uint32_t constant_line(std::uint32_t module, std::uint64_t offset) {
     return static_cast<std::uint32_t>((module % modules * module_bytes + offset % module_bytes) /
                                       constant_line_bytes);

@@ -8,8 +8,8 @@ namespace lockstep {
 
 /// Registers that a block takes along when it leaves an SM.
 enum class ContextKind : std::uint8_t {
-  occupied,               ///< all
-  live,                   ///< registers that its warps need again
+  occupied,               ///< all registers
+  live,                   ///< registers that the block's warps need again
   live_compressed,        ///< live registers, compressed warp by warp
   live_compressed_block,  ///< live registers; at a barrier, compressed over the block
 };
@@ -17,7 +17,7 @@ enum class ContextKind : std::uint8_t {
 /// Places where the warps of a preempted block stop.
 enum class StopPlaces : std::uint8_t { any, points };
 
-/// Choices of the parameter `points`.
+/// Returns the choices of the parameter `points`.
 inline Choice stop_places() {
   return choice({"none", "selective"});
 }
@@ -25,7 +25,7 @@ inline constexpr const char* stop_places_doc =
     "where warps stop to be saved: anywhere, or at the points that the compiler puts into loops "
     "and long stretches of code (002, section IV.A); code without points runs to its end";
 
-/// Choices of the parameter `context`.
+/// Returns the choices of the parameter `context`.
 inline Choice context_kinds() {
   return choice({"occupied", "live", "live-compressed", "live-compressed-block"});
 }

@@ -8,13 +8,13 @@ namespace lockstep {
 
 /// Traffic of contexts of blocks between an SM and GPU memory.
 enum class ContextTraffic : std::uint8_t {
-  real,   ///< requests through the memory system
-  share,  ///< no traffic; a context moves in the time that the SM's share of the memory bandwidth
-          ///< takes
-  ideal,  ///< no traffic; a context moves in a cycle
+  real,  ///< contexts move as requests through the memory system
+  /// Contexts move without traffic, in the time that the SM's share of the memory bandwidth takes.
+  share,
+  ideal,  ///< contexts move without traffic, in one cycle
 };
 
-/// Choices of the parameter `traffic`.
+/// Returns the choices of the parameter `traffic`.
 inline Choice context_traffics() {
   return choice({"real", "share"});
 }

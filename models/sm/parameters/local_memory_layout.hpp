@@ -9,14 +9,15 @@
 
 namespace lockstep {
 
-/// Places of local memory that belong to an SM: for each of its warp slots; if blocks leave, for
-/// the warps of as many as `in_memory`, and for as many as it has slots that run on other SMs.
+/// Returns the places of local memory that belong to an SM: one for each of its warp slots and, if
+/// blocks leave, one for each warp of `in_memory` blocks, and one for each slot's warp that runs on
+/// another SM.
 std::uint32_t local_homes(const SmParameters& parameters, std::uint32_t in_memory = 0);
-/// Bytes of physical address space for the homes.
+/// Returns the bytes of physical address space for the homes.
 std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t in_memory = 0);
 
-/// Layout of the threads' local memory: word w of the 32 lanes of a warp stands in one line, so
-/// that lanes that use the same offset touch one line.
+/// Layout of the threads' local memory: word w of the 32 lanes of a warp fills one line, so that
+/// lanes that use the same offset touch one line.
 class LocalMemoryLayout {
  public:
   LocalMemoryLayout(PhysicalAddress base, std::uint64_t bytes_per_thread)

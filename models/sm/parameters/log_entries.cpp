@@ -13,7 +13,7 @@ unsigned log_entries_of(const isa::Instruction& instruction) {
   switch (instruction.category) {
     case Category::load:
       return 1;
-    case Category::copy:  // its other address
+    case Category::copy:  // the second entry is for the copy's other address
       return 2;
     case Category::store:
       return 1 + (bytes + 7) / 8;

@@ -24,15 +24,15 @@ struct OccupancyLimits {
   std::uint32_t shared_bytes = 98304, shared_bytes_per_block = 98304, barriers = 16;
   std::uint32_t threads_per_block = 1024;
   std::uint32_t register_unit = 256;  ///< registers of a warp come in units of this many
-  std::uint32_t shared_unit = 256;    ///< bytes
-  std::uint32_t log_entries = 0;      ///< of the operand log; 0: there is none
+  std::uint32_t shared_unit = 256;    ///< unit of shared memory, bytes
+  std::uint32_t log_entries = 0;      ///< entries of the operand log; 0: there is none
   Placement placement = Placement::summed;
 };
 
-/// Resources that a block takes, or that several take together: sums field by field.
+/// Resources of one block or of several together; sums are taken field by field.
 struct BlockResources {
   std::uint32_t threads = 0, warps = 0, blocks = 0, registers = 0, shared_bytes = 0, barriers = 0;
-  std::uint32_t log_entries = 0;  ///< a block has at least so many: its largest instruction's
+  std::uint32_t log_entries = 0;  ///< least entries of a block: those of its largest instruction
 
   BlockResources& operator+=(const BlockResources& other);
   BlockResources& operator-=(const BlockResources& other);
@@ -49,19 +49,20 @@ struct BlockResources {
   }
 };
 
-/// Returns what a block of the program takes.  `registers`: registers of a thread, where the launch
-/// states them; 0: as many as the program has.
+/// Returns the resources that a block of the program takes.  `registers`: registers of a thread,
+/// where the launch states them; 0: as many as the program has.
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
                                std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits,
                                std::uint32_t registers = 0);
 
-/// Returns which limit a single block breaks, as a sentence for the user; "" when the block fits.
+/// Returns the limit that a single block breaks, as a sentence for the user; "" when the block
+/// fits.
 std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);
 
-/// Returns the most registers that a thread of a block of so many threads can have.
+/// Returns the most registers that a thread can have in a block of `threads` threads.
 std::uint32_t registers_that_fit(std::uint32_t threads, const OccupancyLimits& limits);
 
-/// Returns how many blocks an SM holds when nothing else runs there.
+/// Returns the number of blocks that an SM holds when nothing else runs there.
 std::uint32_t blocks_per_sm(const BlockResources& block, const OccupancyLimits& limits);
 
 }  // namespace lockstep

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Rule by which an SM finds room for a block's registers and shared memory: sums alone, or a
-/// contiguous place for each, in the first gap or at a multiple of what the block needs.
+/// Rule by which an SM finds room for a block's registers and shared memory: sums alone; or a
+/// contiguous place for each, in the first gap, or at a multiple of the block's need.
 enum class Placement : std::uint8_t { summed, packed, aligned };
 
 }  // namespace lockstep

@@ -7,25 +7,25 @@ namespace lockstep {
 
 /// Cost of an operation that ptxas expands.
 enum class Expansions : std::uint8_t {
-  slots,     ///< the operation's issue slots, each with the latency and interval of its class
-  sequence,  ///< the machine operations of its expansion: models/isa/opcodes/expansions.hpp
+  slots,     ///< issue slots of the operation, each with the latency and interval of its class
+  sequence,  ///< machine operations of the expansion: models/isa/opcodes/expansions.hpp
 };
 
 /// Unit that multiplies integers.
 enum class MultiplyUnit : std::uint8_t { integer, fp32 };
 
-/// Warp scheduler that a GPU's file names for scenarios that choose none.
+/// Warp scheduler that the GPU's file sets for scenarios that choose none.
 enum class DefaultScheduler : std::uint8_t { gto, lrr };
 
 /// Moment from which a source register of an instruction may be overwritten.
 enum class SourceRelease : std::uint8_t { issue, operand_read };
 
-/// Thread block or grid: the one that waits for the acknowledgements of a block's stores.
+/// Waiting for the acknowledgements of a block's stores: the thread block waits, or its grid.
 enum class StoresDrainWith : std::uint8_t { block, grid };
 
 /// Scheduling of lanes of a warp that have parted.
 enum class ThreadScheduling : std::uint8_t {
-  independent,  ///< by turns where they wait for each other: isa/divergence.hpp
+  independent,  ///< paths that wait for each other take turns: isa/divergence.hpp
   warp,         ///< a path runs until it waits at a barrier, meets the others or ends
 };
 

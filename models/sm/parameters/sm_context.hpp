@@ -1,5 +1,5 @@
-/// Parts on which every other part of an SM stands: constants, statistics, resident blocks, ports
-/// and mistakes.  A part's constructor names what else the part needs.
+/// Parts that every other part of an SM needs: constants, statistics, resident blocks, ports and
+/// mistakes.  A part's constructor names what else it needs.
 #pragma once
 
 #include "models/sm/parameters/sm_setup.hpp"

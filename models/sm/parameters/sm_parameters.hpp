@@ -102,7 +102,8 @@ struct SmL1Parameters {
                "line lacks, as on Fermi")
         .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
                choice({"write-through", "write-evict"}),
-               "what a store does to a cached sector: update it, or drop it; both go to L2")
+               "what a store does to a cached sector: update or drop it; in both cases the store "
+               "goes to L2")
         .field("allocates_stores", &P::allocates_stores, false,
                "a store of a whole sector that is not cached puts it into L1")
         .field("caches_global_loads", &P::caches_global_loads, true,
@@ -121,7 +122,8 @@ struct SmL1Parameters {
         });
   }
 
-  /// Returns what is wrong with a capacity of so many bytes, which the text calls `name`, or "".
+  /// Returns the reason why a capacity of `capacity` bytes, called `name` in the text, is wrong; ""
+  /// if it is right.
   std::string misfit(std::uint64_t capacity, const std::string& name) const {
     const std::uint64_t step = std::uint64_t{sets} * line_bytes;
     if (capacity > 0 && capacity % step == 0) return "";
@@ -162,7 +164,7 @@ struct SmInstructionCacheParameters {
         .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 B in a set of that cache",
                "lines")
         .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
-               "instruction cache of the SM behind those of its schedulers")
+               "instruction cache of the SM behind the caches of its schedulers")
         .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of that cache", "lines")
         .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
                "latency of a line that only the SM's instruction cache has")
@@ -179,7 +181,8 @@ struct SmInstructionCacheParameters {
   }
   bool on() const { return l0_bytes.count() > 0; }
 
-  /// Returns what is wrong with a cache of whole sets, which the parameters call `name`, or "".
+  /// Returns the reason why a cache of whole sets, called `name` in the parameters, is wrong; "" if
+  /// it is right.
   static std::string misfit(const std::string& name, std::uint64_t bytes, std::uint32_t ways,
                             std::uint64_t bytes_of_line) {
     if (bytes > 0 && bytes % (ways * bytes_of_line) == 0) return "";
@@ -310,7 +313,7 @@ struct SmParameters {
   SmWarpgroupParameters wgmma;
   SmPortParameters port;
 
-  /// Returns the turn of paths that wait for each other, see isa::WarpPaths.
+  /// Returns the length of a turn of paths that wait for each other, see isa::WarpPaths.
   std::uint32_t turn_of_paths() const {
     return thread_scheduling == ThreadScheduling::independent ? turn : 0;
   }
@@ -447,7 +450,7 @@ struct SmParameters {
     return "";
   }
 
-  /// `log_entries`: of the exception scheme's operand log.
+  /// `log_entries`: entries of the exception scheme's operand log.
   OccupancyLimits occupancy_limits(std::uint32_t log_entries) const {
     OccupancyLimits limits;
     limits.log_entries = log_entries;

@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// The first gap of the size below `end`.
+/// Returns the first gap of the size below `end`.
 std::optional<std::uint32_t> first_gap(std::vector<ResourceRange> taken, std::uint32_t size,
                                        std::uint32_t end) {
   std::sort(taken.begin(), taken.end(),

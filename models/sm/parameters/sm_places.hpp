@@ -39,7 +39,7 @@ struct BlockRoom {
   std::uint32_t grid = 0;
   std::uint64_t block = 0;
   ResourceRange registers, shared;
-  bool away = false;  ///< the block is saved, and has left these resources here
+  bool away = false;  ///< the block is saved and has left these resources here
 
   bool overlaps(const BlockRoom& other) const {
     return registers.overlaps(other.registers) || shared.overlaps(other.shared);
@@ -73,7 +73,7 @@ class SmPlaces {
              const std::optional<BlockPosition>& at = std::nullopt);
   /// Returns the position of a block that has entered.
   BlockPosition position_of(std::uint32_t grid, std::uint64_t block) const;
-  /// The block leaves.  `keeps`: InPlace bits of the resources that stay its own until it enters
+  /// Removes the block.  `keeps`: InPlace bits of the resources that it keeps until it enters
   /// again.
   void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
   /// Returns the resources that a block keeps here while it is away.
@@ -86,7 +86,7 @@ class SmPlaces {
   /// Returns how many places the SM has for blocks of these needs when it is empty.
   std::uint32_t places_for(const BlockResources& need) const;
   /// Returns the blocks of the grid that stand in the way at place i; nothing: blocks of other
-  /// grids, which stay, stand there too.
+  /// grids, which stay, are in the way, too.
   std::optional<std::vector<std::uint64_t>> candidate(std::uint32_t i, const BlockResources& need,
                                                       std::uint32_t grid) const;
 

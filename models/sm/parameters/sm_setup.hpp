@@ -30,14 +30,14 @@ class IssueTables;
 struct SmSetup {
   SmParameters parameters;
   NocParameters noc;
-  PolicyChoice warp_scheduler;    ///< of warp_scheduler_policies()
-  PolicyChoice exception_scheme;  ///< of exception_scheme_policies()
-  PolicyChoice block_switching;   ///< of block_switching_policies()
+  PolicyChoice warp_scheduler;    ///< choice among warp_scheduler_policies()
+  PolicyChoice exception_scheme;  ///< choice among exception_scheme_policies()
+  PolicyChoice block_switching;   ///< choice among block_switching_policies()
   std::uint32_t index = 0;
-  std::vector<std::string> tenants;               ///< names, for messages
-  std::vector<std::vector<std::string>> buffers;  ///< names, by tenant and BufferId
+  std::vector<std::string> tenants;               ///< names of tenants, for messages
+  std::vector<std::vector<std::string>> buffers;  ///< names of buffers, by tenant and BufferId
   std::vector<const isa::Module*> modules;
-  /// Issue records of each instruction, shared by all SMs of a rank.  make_issue_tables makes them;
+  /// Issue records of each instruction, made by make_issue_tables and shared by all SMs of a rank;
   /// nullptr: this SM makes its own.
   std::shared_ptr<const IssueTables> issue_tables;
   /// The constants of grids, shared by all SMs of a rank.
@@ -46,22 +46,24 @@ struct SmSetup {
   /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
   /// has the homes [i, i + 1) * local_homes(parameters, contexts.warps()).
   std::uint64_t local_memory_base = std::uint64_t{1} << 40;
-  ContextArea contexts;  ///< of this SM
+  ContextArea contexts;  ///< context area of this SM
   std::vector<Link> to_partitions;
   Link to_host, to_dispatcher, to_gmmu;
-  std::vector<Link> to_port;  ///< to memory of other GPUs: one, or none
-  std::vector<Link> to_hub;   ///< of the GPC, for clusters of blocks: one, or none
+  std::vector<Link> to_port;  ///< link to memory of other GPUs: one, or none
+  std::vector<Link> to_hub;   ///< link to the hub of the GPC, for clusters of blocks: one, or none
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
-  Time progress_limit = Time::zero();  ///< zero: nobody asks whether warps get on
-  bool record_blocks = false;          ///< the SM records when each block came and went
-  bool preemptible = false;            ///< the exception scheme squashes what faults
-  bool follows_blocks = false;  ///< a preemption asks what blocks have done, and flushes them
-  IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< then
-  std::uint32_t log_entries = 0;                           ///< entries of the SM's operand log
-  std::vector<SmSideChoice> sides;                         ///< of policies that have a part here
-  bool marks_priorities = false;  ///< requests say which lines the L2 shall keep
-  PolicyEpochs epochs;            ///< epochs of those policies
+  /// Time without progress after which a warp is reported; zero: never.
+  Time progress_limit = Time::zero();
+  bool record_blocks = false;   ///< the SM records the start and end of each block
+  bool preemptible = false;     ///< the exception scheme squashes faulting accesses
+  bool follows_blocks = false;  ///< a preemption uses the progress of blocks, and flushes them
+  /// Check of idempotence, with follows_blocks.
+  IdempotenceCheck idempotence = IdempotenceCheck::marks;
+  std::uint32_t log_entries = 0;    ///< entries of the SM's operand log
+  std::vector<SmSideChoice> sides;  ///< parts of policies in this SM
+  bool marks_priorities = false;    ///< requests say which lines the L2 should keep
+  PolicyEpochs epochs;              ///< epochs of these policies
 };
 
 /// Constants of an SM; all its parts refer to them.

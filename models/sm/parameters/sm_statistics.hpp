@@ -87,17 +87,18 @@ struct SmStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("warp_instructions", &S::tenant, &T::warp_instructions, "instructions",
-                    "issued, counted per warp; an instruction that hardware expands counts as "
+                    "instructions that were issued, counted per warp; an instruction that hardware "
+                    "expands counts as "
                     "often as it issues")
         .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
-                    "issued, counted per active thread")
+                    "instructions that were issued, counted per active thread")
         .per_tenant("active_cycles", &S::tenant, &T::active_cycles, "cycles",
                     "cycles in which the tenant had at least one block here")
         .per_tenant("warp_cycles", &S::tenant, &T::warp_cycles, "warp cycles",
                     "resident warps of the tenant, summed over its cycles: occupancy")
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
-                    "scheduler cycles that issued")
+                    "scheduler cycles that issued an instruction")
         .per_tenant("stalls", &S::tenant, &T::stalls, stall_cause_names, "slots",
                     "scheduler cycles that issued nothing, by cause")
         .per_tenant("memory_instructions", &S::tenant, &T::memory_instructions, "instructions",
@@ -124,7 +125,7 @@ struct SmStatistics {
                     "bytes that bulk copies were to move, prefetches among them")
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
-                    "matrix products (mma and wmma.mma), by the type of what they multiply")
+                    "matrix products (mma and wmma.mma), by the type of their factors")
         .per_tenant(
             "tensor_cycles", &S::tenant, &T::tensor_cycles, "unit cycles",
             "cycles in which tensor units were busy with matrix instructions, summed over units")
@@ -135,11 +136,12 @@ struct SmStatistics {
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
                     "loads, stores and atomics to shared memory")
         .per_tenant("shared_conflict_cycles", &S::tenant, &T::shared_conflict_cycles, "cycles",
-                    "cycles in which shared memory was busy beyond the first")
+                    "cycles in which shared memory was busy with an instruction beyond the "
+                    "instruction's first cycle")
         .per_tenant("branches", &S::tenant, &T::branches, "instructions",
                     "branches, calls and returns")
         .per_tenant("divergent_branches", &S::tenant, &T::divergent_branches, "instructions",
-                    "branches that parted their lanes")
+                    "branches whose lanes went different ways")
         .per_tenant("barriers", &S::tenant, &T::barriers, "instructions",
                     "barrier arrivals of warps")
         .per_tenant("fences", &S::tenant, &T::fences, "instructions",
@@ -147,7 +149,7 @@ struct SmStatistics {
         .per_tenant("remote_accesses", &S::tenant, &T::remote_accesses, "messages",
                     "messages to shared memory of other blocks of a cluster")
         .per_tenant("remote_bytes", &S::tenant, &T::remote_bytes, "bytes",
-                    "bytes that remote accesses read or wrote there")
+                    "bytes that remote accesses read or wrote in the other block")
         .per_tenant("cluster_barriers", &S::tenant, &T::cluster_barriers, "barriers",
                     "barriers of clusters that blocks here have passed, each block for itself")
         .per_tenant("cluster_wait_cycles", &S::tenant, &T::cluster_wait_cycles, "warp cycles",
@@ -158,18 +160,20 @@ struct SmStatistics {
                     "lines whose page was in the L1 TLB")
         .per_tenant("tlb_misses", &S::tenant, &T::tlb_misses, "lines", "lines that asked the GMMU")
         .per_tenant("tlb_flush_misses", &S::tenant, &T::tlb_flush_misses, "lines",
-                    "lines of tlb_misses on pages that were there until the TLB was flushed")
+                    "lines of tlb_misses whose page was in the TLB until it was flushed")
         .per_tenant("tlb_merges", &S::tenant, &T::tlb_merges, "lines",
                     "lines whose page was asked for already")
         .per_tenant("tlb_refusals", &S::tenant, &T::tlb_refusals, "pages",
-                    "pages not in GPU memory when asked for, or not for a store")
+                    "requests of pages that the GMMU refused: the page was not in GPU memory, or "
+                    "must not be written")
         .per_tenant("tlb_stall_cycles", &S::tenant, &T::tlb_stall_cycles, "cycles",
-                    "the load-store unit waited for a translation or a place to wait for one")
+                    "cycles in which the load-store unit waited for a translation, or for a place "
+                    "to park an access")
         .per_tenant("fault_page_cycles", &S::tenant, &T::fault_page_cycles, "page cycles",
                     "cycles between refusal and translation, summed over pages")
         .per_tenant("fault_warp_cycles", &S::tenant, &T::fault_warp_cycles, "warp cycles",
-                    "warps had lines that waited for refused pages, summed: divided by the cycles, "
-                    "the mean number of such warps")
+                    "cycles for which warps had lines that waited for refused pages, summed over "
+                    "warps: divided by the cycles, the mean number of such warps")
         .per_tenant("pages_shot_down", &S::tenant, &T::pages_shot_down, "pages",
                     "pages that a shootdown named, in the TLB or not")
         .per_tenant("tlb_shot_down", &S::tenant, &T::tlb_shot_down, "entries",
@@ -183,7 +187,7 @@ struct SmStatistics {
         .per_tenant("last_check_latency", &S::tenant, &T::last_check_latency, "instructions",
                     "memory instructions by the cycles from issue to their last check")
         .per_tenant("squashed_instructions", &S::tenant, &T::squashed_instructions, "instructions",
-                    "instructions squashed by faults, each as often as it was squashed")
+                    "instructions squashed by faults; one that is squashed again counts again")
         .per_tenant("reissued_instructions", &S::tenant, &T::reissued_instructions, "instructions",
                     "instructions issued again after a fault; not among warp_instructions")
         .per_tenant("logged_entries", &S::tenant, &T::logged_entries, "entries",
@@ -195,13 +199,13 @@ struct SmStatistics {
                     "faults of fault_notices with no more than the threshold pending before them")
         .per_tenant(
             "kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
-            "faults of fault_notices behind the threshold, but with no block to take the place")
+            "faults of fault_notices beyond the threshold for which no block could take the place")
         .per_tenant("blocks_flushed", &S::tenant, &T::blocks_flushed, "blocks",
                     "blocks dropped for a more urgent tenant, to start again")
         .per_tenant("flushed_instructions", &S::tenant, &T::flushed_instructions, "instructions",
                     "warp instructions that flushed blocks had executed, in vain")
         .per_tenant("blocks_saved", &S::tenant, &T::blocks_saved, "blocks",
-                    "blocks that left the SM to return, their contexts in memory")
+                    "blocks that left the SM with their contexts in memory, to return later")
         .per_tenant("blocks_restored", &S::tenant, &T::blocks_restored, "blocks",
                     "saved blocks that returned")
         .per_tenant("context_bytes_saved", &S::tenant, &T::context_bytes_saved, "bytes",
@@ -214,10 +218,10 @@ struct SmStatistics {
         .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks",
                     "blocks by the time of block_stop_cycles")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
-                    "time for which contexts waited to move and moved, summed")
-        .per_tenant(
-            "context_lines", &S::tenant, &T::context_lines, "lines",
-            "lines of contexts that were stored or asked for: cycles in which they had the port")
+                    "time for which contexts waited to move or moved, summed")
+        .per_tenant("context_lines", &S::tenant, &T::context_lines, "lines",
+                    "lines of contexts that were stored or loaded, and so cycles in which contexts "
+                    "used the port")
         .per_tenant("context_port_stalls", &S::tenant, &T::context_port_stalls, "cycles",
                     "cycles in which a line could have left, but the port was busy with other "
                     "requests or could not send")
@@ -260,12 +264,13 @@ struct SmStatistics {
                     "lines of constants and parameters asked of L2")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
-                 "the load-store unit waited for a miss entry, a line or the request queue")
+                 "cycles in which the load-store unit waited for a miss entry, a line or the "
+                 "request queue")
         .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
-                 "requests waited for the injection port, summed")
+                 "time for which requests waited for the injection port, summed")
         .counter("skipped_cycles", &S::skipped_cycles, "cycles",
-                 "cycles in which there was nothing to do and that were passed over at once")
-        .counter("skips", &S::skips, "skips", "gaps of such cycles that began")
+                 "idle cycles that the simulator passed over at once")
+        .counter("skips", &S::skips, "skips", "gaps of skipped_cycles that began")
         .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps",
                     "warps of resident blocks")
         .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks",

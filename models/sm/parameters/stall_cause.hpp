@@ -9,28 +9,30 @@
 namespace lockstep {
 
 /// Why a scheduler issued nothing in a cycle: the layers of the CPI stack.  When its warps wait for
-/// different things the first of these counts: what is nearest to issuing.
+/// different causes, the first one in this order counts: the nearest to issuing.
 enum class StallCause : std::uint8_t {
-  unit,          ///< a warp is ready, its execution unit is not
-  memory_queue,  ///< a memory instruction is ready, the load-store unit's queue is full
-  log_full,      ///< its block's share of the operand log is full
-  queue_full,    ///< its replay queue is full
-  dependency,    ///< waits for a result of an execution unit, or for a source to be read
-  late_source,   ///< a source that it overwrites is kept until its reader can fault no more
-  fetch,       ///< its next instruction is not there, or its fetch is off behind one that may fault
-  memory,      ///< waits for a load or atomic
-  control,     ///< waits for its own branch, or for lanes that reconverge
-  last_check,  ///< waits until its memory instructions can fault no more
-  fence,       ///< waits for acknowledgements
-  barrier,     ///< waits at a block barrier
-  mbarrier,    ///< waits for the phase of an mbarrier
-  cluster,     ///< waits at a barrier of its cluster
-  async_copy,  ///< waits for its asynchronous copies
-  wgmma,       ///< waits for products of its warp group, or for room among them
-  registers,   ///< waits for registers that its block's warps give back
-  fault,       ///< stopped by a fault, or an access waits for a page that is not there
-  drain,       ///< its threads are done, their last requests are not
-  idle,        ///< no warp
+  unit,          ///< a warp is ready, and its execution unit is busy
+  memory_queue,  ///< a memory instruction is ready, and the queue of the load-store unit is full
+  log_full,      ///< the warp's block has used up its share of the operand log
+  queue_full,    ///< the warp's replay queue is full
+  dependency,    ///< the warp waits for a result of an execution unit, or for a source to be read
+  /// A source that the warp would overwrite is kept until its reader can fault no more.
+  late_source,
+  /// The warp's next instruction is not there, or fetch waits behind an instruction that may fault.
+  fetch,
+  memory,      ///< the warp waits for a load or atomic
+  control,     ///< the warp waits for its own branch, or for lanes that reconverge
+  last_check,  ///< the warp waits until its memory instructions can fault no more
+  fence,       ///< the warp waits for acknowledgements
+  barrier,     ///< the warp waits at a block barrier
+  mbarrier,    ///< the warp waits for the phase of an mbarrier
+  cluster,     ///< the warp waits at a barrier of its cluster
+  async_copy,  ///< the warp waits for its asynchronous copies
+  wgmma,       ///< the warp waits for products of its warp group, or for room among them
+  registers,   ///< the warp waits for registers that warps of its block give back
+  fault,       ///< the warp was stopped by a fault, or an access waits for an absent page
+  drain,       ///< the warp's threads are done, its last requests are not
+  idle,        ///< no warp is resident
   count,
 };
 

@@ -1,4 +1,4 @@
-/// Execution units of an SM, and how long what they execute takes: tables by class.
+/// Execution units of an SM, and the time that each class of operations takes: tables by class.
 /// Source: gpu-parameters.md, sections 3 to 5 and 10; of matrix products modern-isa.md, section 4.1
 /// (A100; Volta's forms V100).
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// A class without units uses another's: integer and half use fp32, fp64 uses special.
+/// A class without units of its own uses others: integer and half use fp32, fp64 uses special.
 struct SmUnitParameters {
   EnumTable<isa::Unit, std::uint32_t> counts;
 
@@ -36,8 +36,8 @@ struct SmUnitParameters {
   }
 };
 
-/// A latency class: its key, the cycles from operands to result and those between two instructions
-/// of a unit that a GPU has which says nothing, and what is in it.
+/// A latency class: its key; its cycles from operands to result and between two instructions of a
+/// unit, for a GPU that sets none; and its instructions.
 struct LatencyClassFacts {
   const char* key;
   isa::LatencyClass which;
@@ -88,7 +88,7 @@ inline constexpr LatencyClassFacts matrix_classes[] = {
 
 struct SmLatencyParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
-  Cycles multiply_wide, multiply_high, bit_count;  ///< of parts of expansions
+  Cycles multiply_wide, multiply_high, bit_count;  ///< latencies of parts of expansions
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }
@@ -115,7 +115,7 @@ struct SmLatencyParameters {
 
 struct SmIntervalParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
-  Cycles multiply_wide, division_check;  ///< of parts of expansions
+  Cycles multiply_wide, division_check;  ///< intervals of parts of expansions
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }

@@ -1,5 +1,5 @@
-/// The SM sides of the run's memory policies, and their way to the coordinator and back.  Hints of
-/// programs on what the L2 shall keep go with a request where its replacement honours them.
+/// Parts of the run's memory policies in an SM, and their way to the coordinator and back.  Where
+/// the L2's replacement honours hints, a request carries the program's hint on what to keep.
 ///
 /// Source: memory-interference.md, section 7.2.
 #pragma once
@@ -30,7 +30,7 @@ class RequestMarks {
   }
 
   bool any() const { return !sides_.empty(); }
-  /// A translation has come.  `warps`: the warps that waited for it, a bit each.
+  /// Notes that a translation has come.  `warps`: mask of the warps that waited for it.
   void translated(TenantId tenant, std::uint64_t warps, SmCycle now) const;
 
   void grid_begins(TenantId tenant) const {

@@ -19,7 +19,8 @@ RequestPort::RequestPort(Setup setup)
 
 void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
   payload_bytes = bytes;
-  if (bytes == 0 || bytes <= payload_room) return;  // of a load nothing is read: it may be far away
+  // A load carries no payload, and its memory may be far away.
+  if (bytes == 0 || bytes <= payload_room) return;
   payload = std::make_unique<std::byte[]>(bytes);
   payload_room = bytes;
 }
@@ -52,7 +53,7 @@ void RequestPort::dequeue(Destination destination, Time now, Outbox& outbox) {
   if (lane.first == none) lane.last = none;
   --queued_;
   unused_.push_back(index);
-  // It was ready long ago: only the port can hold it up.
+  // The request was ready long ago: only the port can hold it up.
   const Time injected = now - injection_latency_;
   const Queued& queued = pool_[index];
   const Place place = transmit(destination, queued.payload_bytes, injected, outbox);

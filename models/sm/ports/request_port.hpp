@@ -1,6 +1,6 @@
-/// The SM's way into the network: one queue per destination (a partition, the host, or any other
-/// component that answers) for loads, stores and atomics together, credits, and the injection port
-/// that all share.
+/// The SM's way into the network: a queue for each destination (a partition, the host, or any other
+/// component that answers) with loads, stores and atomics together, credits, and one injection port
+/// that all queues share.
 ///
 /// A request with a credit leaves when the port is free; the port moves one flit per network cycle.
 /// Without a credit it waits in its destination's queue; an answer brings the credit back.
@@ -33,11 +33,11 @@ class RequestPort {
   struct Way {
     Destination::Kind kind;
     std::string name;
-    std::vector<Link> links;  ///< neighbours in the graph
+    std::vector<Link> links;  ///< links to neighbours in the graph
   };
   struct Setup {
     NocParameters noc;
-    std::vector<Way> ways;  ///< the host's among them
+    std::vector<Way> ways;  ///< ways out, the one to the host among them
     std::uint32_t queue_limit = 64;
     Time injection_latency;
   };
@@ -55,7 +55,7 @@ class RequestPort {
   }
   /// A request on its way, for the caller to fill in before the next one.
   struct Place {
-    MemoryRequest& request;  ///< as default-constructed
+    MemoryRequest& request;  ///< request, default-constructed
     std::byte* payload;
   };
   Place send(Destination destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
@@ -64,8 +64,8 @@ class RequestPort {
       return transmit(destination, payload_bytes, now, outbox);
     return enqueue(destination, payload_bytes);
   }
-  /// Tells the host something that is no request. The message goes behind those that have left, and
-  /// needs no credit.
+  /// Tells the host something that is no request. The message leaves behind earlier ones and needs
+  /// no credit.
   template <class Body>
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
@@ -94,7 +94,7 @@ class RequestPort {
     std::uint16_t credits = 0;
     std::uint16_t first = none, last = none;
   };
-  /// In one line of this computer's memory, and its payload.
+  /// A request in the queue, in one line of this computer's memory, with its payload.
   struct alignas(64) Queued {
     MemoryRequest request;
     std::unique_ptr<std::byte[]> payload;
@@ -142,9 +142,9 @@ class RequestPort {
   Time flit_, injection_latency_;
   std::uint32_t queue_limit_ = 0;
 
-  std::array<std::uint16_t, most_destination_kinds> first_{};  ///< lane of each kind
-  std::vector<Lane> lanes_;                                    ///< kind after kind
-  std::array<Trunk, most_destination_kinds> trunks_;           ///< all of a kind leave in one order
+  std::array<std::uint16_t, most_destination_kinds> first_{};  ///< first lane of each kind
+  std::vector<Lane> lanes_;                                    ///< lanes, kind after kind
+  std::array<Trunk, most_destination_kinds> trunks_;  ///< packets of one kind leave in one order
   std::vector<Queued> pool_;
   std::vector<std::uint16_t> unused_;
   std::uint32_t queued_ = 0;

@@ -7,18 +7,18 @@ namespace lockstep {
 /// Value that the SM writes into MemoryRequest::tag to know the answer again.
 struct RequestTag {
   enum Kind : std::uint8_t {
-    fill,        ///< index: miss entry
-    store,       ///< index: store record; also atomics without result
-    atomic,      ///< index: waiter
-    write_back,  ///< nobody waits
-    context,     ///< index: line of the context
-    code,        ///< a line of instructions
+    fill,        ///< fill of L1; index: miss entry
+    store,       ///< store, or atomic without result; index: store record
+    atomic,      ///< atomic with result; index: waiter
+    write_back,  ///< write-back; nothing waits for the answer
+    context,     ///< part of a context; index: line of the context
+    code,        ///< line of instructions
     constants,   ///< half a line of constants or parameters
   };
   static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
     return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;
   }
-  /// with_pc() adds as many bits of a program counter as there is room for.
+  /// Number of bits of a program counter that with_pc() adds: as many as there is room for.
   static constexpr unsigned pc_bits = 11;
   static std::uint32_t with_pc(std::uint32_t tag, std::uint32_t pc) {
     return tag | pc << (32 - pc_bits);

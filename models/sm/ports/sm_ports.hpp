@@ -56,14 +56,15 @@ class SmPorts {
   bool is_idle(Destination destination, SmCycle now) const {
     return hot_.requests.is_idle(destination, constants_.time_of(now));
   }
-  /// Sends a request.  Returns its place, for the caller to fill in before the next request.
+  /// Sends a request.  Returns its place; the caller fills it in before the next request.
   RequestPort::Place send(Destination destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
   }
   /// Sends a store of the bytes in `mask`.  Returns the request, for the caller to fill in.
   MemoryRequest& send_store(Destination destination, std::uint8_t sectors, const LineBytes& mask,
                             const std::byte* line, SmCycle now);
-  /// An answer has come, and frees the place of its request.  Returns when its last flit is in.
+  /// Handles an answer, which frees the place of its request.  Returns the time at which its last
+  /// flit is in.
   Time receive(Destination source, Time arrival, std::uint32_t data_bytes, SmCycle now) {
     hot_.requests.credit(source, constants_.time_of(now), *hot_.outbox);
     return hot_.reception.receive(arrival, data_bytes);
@@ -94,7 +95,7 @@ class SmPorts {
     const Time at = hub_port_.reserve(flits, constants_.time_of(now), hub_clock_, multicast);
     return hot_.outbox->reserve(to_hub_[0], at, kind_of(kind), body, payload_bytes);
   }
-  /// Returns for how many cycles of the network so many flits take the port to the hub.
+  /// Returns the network cycles for which `flits` flits occupy the port to the hub.
   std::uint32_t hub_cycles(std::uint32_t flits) const { return hub_port_.cycles(flits); }
 
   /// Returns the time that requests waited for the injection port, summed.
@@ -115,7 +116,7 @@ class SmPorts {
  private:
   /// Members that every window touches.
   struct Hot {
-    Outbox* outbox;  ///< outbox of the window that is running
+    Outbox* outbox;  ///< outbox of the current window
     RequestPort requests;
     ReceptionPort reception;
     Link to_dispatcher, to_gmmu;

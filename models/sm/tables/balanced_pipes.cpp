@@ -1,6 +1,6 @@
 /// ptxas writes IMAD.MOV, IMAD.IADD and IMAD.SHL for a part of the moves, additions and shifts:
-/// products run on the FMA pipe, and with half of the work there both pipes together take an
-/// instruction every cycle.
+/// products run on the FMA pipe, and with half of the work on each of the two pipes they take an
+/// instruction every cycle together.
 /// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation/lowering.md.
 ///
 /// Simplified: the work is balanced within each stretch between branches, by the cycles that units
@@ -25,7 +25,7 @@ bool can_multiply(const Instruction& instruction) {
     return false;
   switch (instruction.opcode) {
     case Opcode::mov:
-      return instruction.source[0].valid();  // else: a special register
+      return instruction.source[0].valid();  // without a source, the move reads a special register
     case Opcode::add:
     case Opcode::sub:
       return instruction.unit == isa::Unit::integer;
@@ -47,8 +47,9 @@ class Stretch {
         records_(records) {}
 
   void balance(std::size_t from, std::size_t to) {
-    std::int64_t work = 0, movable = 0;  // cycles of the integer unit more than of the other
-    std::int64_t moved = 1;              // cycles of one that moves
+    // Cycles that the integer unit has more work than the other.
+    std::int64_t work = 0, movable = 0;
+    std::int64_t moved = 1;  // cycles of a moved instruction
     for (std::size_t pc = from; pc < to; ++pc) {
       const std::int64_t cycles = records_[pc].interval;
       work += records_[pc].unit == integer_ ? cycles : records_[pc].unit == multiply_ ? -cycles : 0;

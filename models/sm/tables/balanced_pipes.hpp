@@ -8,7 +8,7 @@
 namespace lockstep {
 
 /// Gives moves, additions and shifts of a program to the unit that multiplies integers, where that
-/// has less to do than the integer unit.  `records`: beside the instructions.
+/// unit has less to do than the integer unit.  `records`: parallel to the instructions.
 void balance_pipes(const isa::Program& program, const SmParameters& parameters,
                    std::vector<IssueRecord>& records);
 

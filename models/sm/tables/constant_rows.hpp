@@ -8,14 +8,14 @@
 
 namespace lockstep {
 
-/// The constants of the grids that run, each once for all SMs of a rank: rows of 32 lanes, by
-/// isa::Program::constants, that every SM only reads.  A copy each would be far away in the host's
-/// caches whenever the next SM's turn comes.
+/// Constants of the running grids, stored once for all SMs of a rank: rows of 32 lanes, by
+/// isa::Program::constants, that every SM only reads.  A copy for each SM would be far away in this
+/// computer's caches whenever its turn comes.
 class ConstantRows {
  public:
   using Rows = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-  /// Rows with these contents; they are kept as long as somebody holds them.
+  /// Returns rows with these contents, which are kept as long as they are in use.
   Rows share(std::vector<std::uint32_t>&& rows) {
     const std::lock_guard lock(mutex_);
     std::erase_if(known_, [](const auto& known) { return known.expired(); });
@@ -28,7 +28,8 @@ class ConstantRows {
 
  private:
   std::mutex mutex_;
-  std::vector<std::weak_ptr<const std::vector<std::uint32_t>>> known_;  ///< as many as grids
+  /// As many entries as grids.
+  std::vector<std::weak_ptr<const std::vector<std::uint32_t>>> known_;
 };
 
 }  // namespace lockstep

@@ -13,7 +13,7 @@ using isa::Category;
 using isa::Instruction;
 using isa::Operand;
 
-/// A value is computed at up to this many uses instead of once.
+/// Largest number of uses at which a value is computed instead of once in its own place.
 constexpr std::size_t most_uses = 2;
 
 /// Returns whether control goes on to the next instruction, and nowhere else, in all lanes.
@@ -77,8 +77,8 @@ bool is_special(const Instruction& instruction) {
          !instruction.source[0].valid() && instruction.predicate_source[0] == isa::no_predicate;
 }
 
-/// Returns whether the instruction reads a special register that stays the same as long as the warp
-/// lives.
+/// Returns whether the instruction reads a special register that is constant for the life of a
+/// warp.
 bool is_lasting_special(const Instruction& instruction) {
   return computes_one_value(instruction) && is_special(instruction) &&
          instruction.offset <= static_cast<std::int32_t>(isa::ir::SpecialRegister::laneid);
@@ -132,8 +132,8 @@ class Deferral {
   }
 
  private:
-  /// Returns the pcs of all instructions that use the value that `pc` computes, if each is
-  /// `allowed(pc of the use, value)`; none: the computation cannot be deferred to them.
+  /// Returns the pcs of all instructions that use the value computed at `pc`, if `allowed(pc of the
+  /// use, value)` holds for each; none: the computation cannot be deferred to them.
   std::vector<std::uint32_t> deferrable_to(std::uint32_t pc, auto&& allowed) const {
     const Instruction& computation = program_.instructions[pc];
     const Operand value = computation.destination[0];
@@ -179,7 +179,7 @@ class Deferral {
     result_.instructions[pc].execute = no_effect;
   }
 
-  /// Notes it with its uses.
+  /// Notes the special register's value with its uses.
   void defer_special(std::uint32_t pc, std::vector<std::vector<std::uint32_t>>& specials) {
     const auto in_arithmetic = [&](std::uint32_t at, Operand) {
       const Instruction& issued = result_.instructions[at];

@@ -1,16 +1,16 @@
-/// Values that one or two instructions use are computed when those issue.
+/// Values with one or two uses are computed when the using instructions issue.
 ///
-/// What computes such a value issues, occupies its unit and commits like any instruction, but has
-/// no effect; the instructions that use it compute it first, into rows that all warps of the SM
-/// share.  A warp's own rows have mostly left this computer's caches until they are used again, and
-/// a 64-bit address takes four cache lines to write and to read. Source: hot-path.md ("what the
-/// inner loops can cost").
+/// The computing instruction issues, occupies its unit and commits as usual, but has no effect; the
+/// using instructions compute the value first, into rows that all warps of the SM share.  A warp's
+/// own rows have mostly left this computer's caches until they are used again, and a 64-bit address
+/// takes four cache lines to write and to read. Source: hot-path.md ("what the inner loops can
+/// cost").
 ///
-/// Deferred are addresses, to memory instructions, and special registers that do not change while a
-/// warp lives, to arithmetic; only if they stand in the same straight stretch of code as their
-/// uses, have no guard, and their sources keep their values until the last use.  What saves a
-/// warp's registers between an instruction and the use of its value must save those sources, though
-/// Program::live_rows has the value in their place.
+/// Two kinds of values are deferred: addresses, to memory instructions, and special registers that
+/// are constant for the life of a warp, to arithmetic.  The instruction must be in the same
+/// straight stretch of code as its uses and have no guard, and its sources must keep their values
+/// until the last use.  Code that saves a warp's registers between an instruction and the use of
+/// its value must save those sources, although Program::live_rows lists the value instead.
 #pragma once
 
 #include <vector>
@@ -20,16 +20,18 @@
 namespace lockstep {
 
 struct DeferredValues {
-  /// The program's own instructions, then those that compute deferred values, which no control flow
+  /// Instructions of the program, then those that compute deferred values, which no control flow
   /// reaches. The `target` of a memory instruction with a deferred address is the place of the code
-  /// that computes it.
+  /// that computes the address.
   std::vector<isa::Instruction> instructions;
-  std::vector<isa::OperandList> operand_lists;  ///< the program's own
-  std::vector<bool> computes_address;           ///< by pc: a memory instruction, first
-  std::vector<bool> reads_special;              ///< by pc: needs to know who the warp is
+  std::vector<isa::OperandList> operand_lists;  ///< operand lists of the program
+  /// Flag of each pc: a memory instruction computes its address first.
+  std::vector<bool> computes_address;
+  /// Flag of each pc: the instruction needs the identity of the warp.
+  std::vector<bool> reads_special;
 };
 
-/// Returns the program unchanged, with nothing deferred: an instruction that restarts reads its
+/// Returns the program unchanged, without deferred values: an instruction that restarts reads its
 /// operands from the warp's registers again.
 DeferredValues nothing_deferred(const isa::Program& program);
 

@@ -1,8 +1,8 @@
-/// Rows of registers, numbered by what the SM's instructions really touch.
+/// Rows of registers, renumbered so that only rows count that the SM's instructions touch.
 ///
-/// Copies that are forwarded and values that are deferred leave rows that nobody reads or writes.
-/// Without them the registers of an SM's warps lie on fewer pages and lines of this computer.  What
-/// saves a warp's registers saves these rows, and pays for those of Program::live_rows.
+/// Forwarded copies and deferred values leave rows without readers and writers. Without those rows
+/// the registers of an SM's warps lie on fewer pages and lines of this computer.  Saving a warp's
+/// registers copies these rows, and costs the time of those in Program::live_rows.
 /// Source: hot-path.md ("what the inner loops can cost").
 #pragma once
 
@@ -16,8 +16,8 @@ namespace lockstep {
 
 struct DenseRows {
   std::uint32_t rows = 0;
-  std::uint32_t pair_rows = 0;           ///< rows below hold 64-bit values, two each
-  std::vector<std::uint8_t> read_first;  ///< must hold something before anything is written
+  std::uint32_t pair_rows = 0;           ///< rows below this number hold 64-bit values, two each
+  std::vector<std::uint8_t> read_first;  ///< rows that must hold something before the first write
 };
 
 /// Renames the registers of `issued`, the instructions that are executed for `program`.

@@ -1,9 +1,10 @@
 /// The whole expansion issues as one instruction: it takes its scheduler's slots one after the
-/// other, and as long as its chain.  Only the busiest unit is occupied: the others have done their
-/// part when the scheduler is free again, because it gave them work in few of its slots.
+/// other, and lasts as long as its chain.  Only the busiest unit is occupied: the other units got
+/// work in few of the slots, and have done it when the scheduler is free again.
 ///
-/// Where it branches (the path of normal operands), the warp's next instruction waits for its end,
-/// because ptxas moves nothing past a branch; elsewhere code around it fills the waits.
+/// Where the expansion branches (the path of normal operands), the warp's next instruction waits
+/// for its end, because ptxas moves nothing past a branch; elsewhere surrounding code fills the
+/// waits.
 ///
 /// Simplified: no other warp issues between the operations of an expansion, although they wait for
 /// each other.
@@ -98,7 +99,7 @@ ExpansionTiming timing_of(const isa::Expansion& expansion, const SmParameters& p
     occupy(part);
   }
   for (const char letter : expansion.beside) occupy(part_of(letter, parameters));
-  // All of them have issued before the next instruction of the warp does.
+  // All operations have issued before the next instruction of the warp.
   timing.latency = std::max(timing.latency, static_cast<std::int64_t>(expansion.size()));
   return timing;
 }

@@ -14,7 +14,8 @@ using isa::Category;
 using isa::Instruction;
 using isa::Operand;
 
-/// Operand that all lanes of a row (the first of a pair) hold a copy of, by row; invalid: anything.
+/// For each row (the first of a pair): the operand of which all its lanes hold a copy; invalid:
+/// unknown contents.
 using Copies = std::vector<Operand>;
 
 bool is_copy(const Instruction& instruction) {
@@ -78,7 +79,8 @@ void forward_copies(isa::Program& program) {
   const auto before = find_copies(program, next);
   for (std::size_t pc = 0; pc < before.size(); ++pc) {
     Instruction& instruction = program.instructions[pc];
-    // Others may look at lanes that do not execute, which need not have made the copy.
+    // Other instructions may read lanes that do not execute here; such lanes need not have made the
+    // copy.
     const bool own_lanes =
         instruction.category == Category::arithmetic || isa::is_memory(instruction.category);
     if (!before[pc] || !own_lanes) continue;

@@ -57,7 +57,7 @@ void add_releases(const isa::Program& program, const Instruction& instruction,
   if (known == groups.end()) groups.push_back(group);
 }
 
-/// The row of predicates, behind the registers, if there are no others.
+/// An instruction that touches no other row names the row of predicates, behind the registers.
 void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& dense,
                  IssueRecord& record) {
   const Instruction& instruction = issued.instructions[pc];
@@ -106,8 +106,8 @@ bool loads_words(const Instruction& instruction) {
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
-/// Returns whether the instruction is one of FMNMX and FSETP, for which ptxas waits as long after
-/// another one as between logic operations.
+/// Returns whether the instruction is FMNMX or FSETP: behind another of these, ptxas waits as long
+/// as between logic operations.
 bool compares_words(const Instruction& instruction) {
   using isa::Opcode;
   return instruction.unit == Unit::fp32 &&
@@ -124,7 +124,7 @@ Unit unit_of(const Instruction& instruction, const SmParameters& parameters) {
   return present_unit(unit, parameters.units);
 }
 
-/// `expansion`: of the instruction, see expansions.hpp.
+/// `expansion`: expansion of the instruction, see expansions.hpp.
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
                         std::uint32_t expansion, const isa::ScoreboardNeed& need) {
   IssueRecord record;
@@ -162,10 +162,11 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   } else if (instruction.category == Category::async_store) {
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::bulk_copy) {
-    record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
+    record.flags |= IssueRecord::ordered_before;  // the engine's queue has an end
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::warpgroup_product) {
-    record.flags |= IssueRecord::ordered_before;  // waits while the queue of products is full
+    // The instruction waits while the queue of products is full.
+    record.flags |= IssueRecord::ordered_before;
     interval = parameters.wgmma.issue_interval.count();
   } else if (instruction.category == Category::warpgroup_step) {
     const auto wait = static_cast<std::uint16_t>(isa::ir::WarpgroupStep::wait);
@@ -205,7 +206,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   return record;
 }
 
-/// Masks by the rows that the SM's instructions name.
+/// Computes masks of live rows, among the rows that the SM's instructions name.
 void find_live_rows(const isa::Program& program, IssueTable& issue) {
   isa::Program renamed = program;
   renamed.instructions = issue.instructions;
@@ -227,7 +228,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
-      if (program.instructions.empty()) {  // never launched
+      if (program.instructions.empty()) {  // the kernel is never launched
         kernels.emplace_back();
         continue;
       }
@@ -268,7 +269,8 @@ IssueTables::IssueTables(const SmParameters& parameters,
   }
 }
 
-/// An operation that hardware expands takes as much room as the instructions that it issues.
+/// Counts code bytes; an operation that hardware expands takes as much room as the instructions
+/// that it issues.
 void IssueTables::place_code(const SmParameters& parameters, IssueTable& issue) {
   std::uint64_t offset = 0;
   for (const IssueRecord& record : issue.records) {

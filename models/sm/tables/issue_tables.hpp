@@ -1,5 +1,5 @@
-/// Issue tables: what issue must know of an instruction, in one cache line beside the instruction
-/// itself.
+/// Issue tables: facts about an instruction that issue needs, in one cache line beside the
+/// instruction itself.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -23,52 +23,54 @@ using RowMask = std::array<std::uint64_t, 4>;
 
 struct alignas(64) IssueRecord {
   static constexpr std::uint8_t grouped =
-      0xff;  ///< destinations beyond the first that commit by a single event
+      0xff;  ///< destinations beyond the first commit by a single event
   enum Flag : std::uint8_t {
-    reads_identity = 1,  ///< a special register
-    plain = 2,           ///< computes, needs no lanes but its own
-    ordered_before = 4,  ///< release: waits for acknowledgements first
+    reads_identity = 1,  ///< the instruction reads a special register
+    plain = 2,           ///< the instruction computes, with no lanes but its own
+    ordered_before = 4,  ///< release: the warp first waits for acknowledgements
     ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
     bypasses_l1 = 16,
-    shared_only = 32,  ///< shared memory at 32-bit addresses from a register
-    word_load = 64,    ///< ... to one 32-bit register per lane
+    shared_only = 32,  ///< shared memory only, at 32-bit addresses from a register
+    word_load = 64,    ///< load of one 32-bit register per lane
     computes_address =
-        128,  ///< the instruction at `target` is executed first: see deferred_values.hpp
+        128,  ///< the instruction at `target` executes first: see deferred_values.hpp
   };
-  Scoreboard needs;           ///< places that must not be pending
-  std::uint8_t unit = 0;      ///< unit that executes it, after substitution of absent ones
-  std::uint8_t releases = 0;  ///< how many, or `grouped`
+  Scoreboard needs;           ///< places that must have no pending results
+  std::uint8_t unit = 0;      ///< executing unit, after substitution of absent ones
+  std::uint8_t releases = 0;  ///< number of releases, or `grouped`
   std::uint8_t issue_slots = 1;
   std::uint8_t flags = 0;
-  std::uint16_t latency = 0;   ///< issue to issue of a dependent
+  std::uint16_t latency = 0;   ///< cycles from issue to issue of a dependent instruction
   std::uint16_t interval = 0;  ///< cycles for which the unit is busy
   /// Events (without warp) by which the destinations commit.  An instruction with more destinations
   /// has the event of the first, then the number of the others among IssueTable::release_groups.
   std::array<std::uint16_t, 6> release{};
-  /// Rows of the first operands, to be fetched into the cache early; some stand twice if they are
-  /// few.
+  /// Rows of the first operands, to be fetched into the cache early; a row may be listed twice.
   std::array<std::uint8_t, 4> touches{};
 };
 static_assert(sizeof(IssueRecord) == 64);
 
 /// A kernel as the SM executes it.
 struct IssueTable {
-  std::vector<IssueRecord> records;            ///< by pc
-  std::vector<isa::Instruction> instructions;  ///< by pc, then those that compute deferred values
+  std::vector<IssueRecord> records;  ///< record of each pc
+  /// Instruction of each pc, then those that compute deferred values.
+  std::vector<isa::Instruction> instructions;
   std::vector<isa::OperandList> operand_lists;
   /// Places of the scoreboard that an instruction with many destinations writes.
   std::vector<Scoreboard> release_groups;
-  std::uint32_t rows = 0;                     ///< rows of registers that the instructions name
-  std::vector<std::uint8_t> rows_read_first;  ///< rows read before they are written: zero at first
-  std::vector<PreciseRecord> precise;         ///< by pc, then with more sources; see IssueDetail
+  std::uint32_t rows = 0;  ///< register rows that the instructions name
+  /// Rows read before they are written: they start as zero.
+  std::vector<std::uint8_t> rows_read_first;
+  /// Record of each pc, then those with more sources; see IssueDetail.
+  std::vector<PreciseRecord> precise;
   /// Line of the code region, by pc; empty without instruction caches.
   std::vector<std::uint32_t> code_lines;
   isa::GlobalUse global_use;
   // If every register holds its value:
-  std::uint32_t pair_rows = 0;     ///< rows below hold 64-bit values, two each
-  std::vector<RowMask> live_rows;  ///< live before each pc
+  std::uint32_t pair_rows = 0;     ///< rows below this number hold 64-bit values, two each
+  std::vector<RowMask> live_rows;  ///< rows live before each pc
 #ifndef NDEBUG
-  std::vector<RowMask> divergent_rows;  ///< see isa::divergent_rows
+  std::vector<RowMask> divergent_rows;  ///< result of isa::divergent_rows
 #endif
 
   /// Returns the places of the scoreboard that an instruction writes.
@@ -85,7 +87,7 @@ struct IssueTable {
 /// Detail of the tables.
 enum class IssueDetail : std::uint8_t {
   fast,     ///< values may be computed where they are used
-  sources,  ///< as `fast`, with PreciseRecords
+  sources,  ///< values as with `fast`, with PreciseRecords
   precise,  ///< every register holds its value, so that instructions can be issued again
 };
 
@@ -98,7 +100,7 @@ class IssueTables {
   }
 
  private:
-  /// Kernels stand one behind the other, each on lines of its own.
+  /// Places kernels one behind the other, each on lines of its own.
   void place_code(const SmParameters& parameters, IssueTable& issue);
 
   std::vector<std::vector<IssueTable>> tables_;

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Replaces the effect of an instruction whose result is not read in its own place: the instruction
-/// issues, occupies its unit and commits.
+/// Replaces the effect of an instruction whose result is not needed: the instruction issues,
+/// occupies its unit and commits.
 inline void no_effect(const isa::Instruction&, isa::WarpContext&) {}
 
 inline bool has_effect(const isa::Instruction& instruction) {

@@ -34,8 +34,8 @@ struct PendingRows {
   }
 };
 
-/// A bit for each place: 256 rows, then 64 predicates.  The second row of a 64-bit register has an
-/// odd number, so that both stand in one word.
+/// Bits of the places: 256 rows, then 64 predicates.  The second row of a 64-bit register has
+/// an odd number, so that both bits are in one word.
 struct Scoreboard {
   static constexpr unsigned first_predicate = 256;
 

@@ -1,16 +1,16 @@
 /// Number of warps that wait for pages which are not in GPU memory.
 ///
-/// A warp waits from the refusal of a page for which it has a line parked or squashed, or from
-/// parking one later, until the page's translation has come; the warp may go on with what does not
-/// need the line.  The integral over the cycles is brought up to date whenever the set of such
-/// warps changes, so that it is exact at every epoch.
+/// A warp waits from the refusal of a page for which it has a parked or squashed line, or from the
+/// moment when it parks a line later, until the page's translation has come.  Meanwhile it may
+/// issue instructions that do not need the line.  The sum over the cycles is updated whenever the
+/// set of such warps changes, so that it is exact at every epoch.
 /// Source: virtual-memory-and-exceptions.md, section 16 ("warps stalled on faults integrated over
 /// cycles").
 ///
-/// A warp whose block leaves the SM does not wait there any more, and nobody waits for a prefetch.
+/// A warp whose block leaves the SM stops waiting there, and no warp waits for a prefetch.
 ///
-/// Simplified: a warp whose access has not left the load-store unit's queue, because another one's
-/// fault holds it up there, is not counted.
+/// Simplified: a warp is not counted while the fault of another access holds its own access in the
+/// load-store unit's queue.
 #pragma once
 
 #include <cstdint>

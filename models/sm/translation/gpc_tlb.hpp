@@ -1,15 +1,16 @@
 /// TLB of a graphics processing cluster, behind the L1 TLBs of its SMs.
 ///
-/// A request whose page the L1 TLB lacks and this TLB has leaves a few cycles later, without asking
-/// the GMMU.
+/// A request whose page is in this TLB but not in the L1 TLB goes on a few cycles later, without
+/// asking the GMMU.
 /// Source: Jia et al. 2018, section 3.9 (V100: L1 TLBs reach 32 MiB, the level behind them about 8
 /// GiB, in pages of 2 MiB); te42kyfo/gpu-benches, gpu-latency (at most 9 cycles more beyond 32
 /// MiB).
 ///
-/// Simplified: each SM has the cluster's entries to itself, so that a page that another SM brought
-/// is asked for once more; lookups are pipelined, any number at once.  One array for all SMs of a
-/// cluster would be a component 9 cycles away from them, and the shortest way between components
-/// bounds every window (architecture.md, section 8, "Horizons and ranks": 45 cycles now).
+/// Simplified: each SM has all entries of the cluster's TLB to itself, so that a page which another
+/// SM has brought is requested once more; any number of lookups is under way at once.  One array
+/// for all SMs of a cluster would be a component 9 cycles away from them, and the shortest link
+/// between components bounds every window (architecture.md, section 8, "Horizons and ranks": 45
+/// cycles now).
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 /// remembers whether a store has gone out under it.
 /// Source: architecture.md, section 8, rules 7 and 8; 004, section 7.1.2 (TLB).
 ///
-/// Cost model: a hit costs nothing, a miss what link and GMMU take.
+/// Cost model: a hit costs nothing, a miss costs the time of link and GMMU.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ class L1Tlb {
   TlbArray::Entry* entry_of(TlbKey key);
   /// Returns whether a store under this entry needs no page_written.
   static bool is_known_written(PageTableEntry entry);
-  /// A store goes out under the entry, if there is one.  Returns whether no earlier store under it
-  /// is known.
+  /// Notes a store under the entry, if there is one.  Returns whether no earlier store under it is
+  /// known.
   bool note_store(TlbKey key);
-  /// Returns whether there is an entry for the page under which a store to GPU memory has gone out.
+  /// Returns whether the page has an entry under which a store to GPU memory has gone out.
   bool stored_under(TlbKey key);
   void fill(TlbKey key, PageTableEntry entry);
   bool drop(TlbKey key);
@@ -57,7 +57,7 @@ class L1Tlb {
  private:
   /// Members that every window touches.
   struct Hot {
-    // The page found last: also the one used last, so that finding it again changes no order.
+    // Page found last; it is also the one used last, so that finding it again changes no order.
     TlbKey last_key = {};
     std::uint64_t last_frame = 0;
     bool last_stored = false, last_remote = false;

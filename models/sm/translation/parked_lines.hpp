@@ -12,12 +12,12 @@ namespace lockstep {
 class ParkedLines {
  public:
   virtual ~ParkedLines() = default;
-  /// Some lines of the access will not be sent, and none of its lines waits any longer.
+  /// Notes that some lines of the access will not be sent, and that none of its lines waits any
+  /// longer.
   virtual void dropped(const Access& access, SmCycle now) = 0;
   /// The line's page was refused, and the line is squashed.
   virtual void squashed(const Access& access, unsigned group, SmCycle now) = 0;
-  /// The squashed accesses can ask for the page again.  Returns false if nothing was squashed for
-  /// it.
+  /// Lets squashed accesses ask for the page again.  Returns false if none was squashed for it.
   virtual bool come(TlbKey page, SmCycle now) = 0;
   /// Warps that have squashed lines.
   virtual std::uint64_t stopped_warps() const = 0;

@@ -53,7 +53,8 @@ void ParkedPages::set_refused_since(std::uint16_t index, SmCycle since) {
 }
 
 void ParkedPages::count_line_of_refused(std::uint16_t access, int change) {
-  if (accesses_[access].kind == Access::Kind::prefetch) return;  // its warp may have left
+  // The warp of a prefetch may have left.
+  if (accesses_[access].kind == Access::Kind::prefetch) return;
   const std::uint8_t warp = accesses_[access].warp;
   std::uint16_t& lines = lines_of_refused_[warp];
   lines = static_cast<std::uint16_t>(lines + change);

@@ -33,30 +33,31 @@ struct ParkedGroup {
   }
 };
 
-/// A page that was asked for and whose lines have not all left.
+/// A requested page with lines that have not left.
 struct PageMiss {
   enum class State : std::uint8_t {
     unused,
     asked,
-    refused,   ///< not in GPU memory: asks again after a replay
-    draining,  ///< `entry` translates what is parked
+    refused,   ///< outside GPU memory: the SM asks again after a replay
+    draining,  ///< `entry` translates the parked accesses
     invalid,   ///< outside of every buffer: waits for the end of its tenant
   };
   static constexpr SmCycle not_refused{-1};
 
-  TlbKey key;  ///< of the page itself
+  TlbKey key;  ///< key of the page itself
   PageTableEntry entry;
-  SmCycle refused_since = not_refused;  ///< the first time since it was there
-  std::uint32_t position = 0;           ///< refused: granules that were pending before it
+  /// Cycle of the first refusal since the page was last there.
+  SmCycle refused_since = not_refused;
+  std::uint32_t position = 0;  ///< refused: granules that were pending before the page
   std::uint16_t chain = 0xffff;
-  std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
+  std::uint16_t first = 0xffff, last = 0xffff;  ///< first and last parked line
   State state = State::unused;
   bool stored = false;    ///< page_written was sent or is not needed
-  bool faulted = false;   ///< was refused since its lines last left
-  bool replayed = false;  ///< a replay has named it
+  bool faulted = false;   ///< the page was refused since its lines last left
+  bool replayed = false;  ///< a replay has named the page
   bool handled = false;   ///< refused, and the GPU handles the fault by itself
-  bool come = false;      ///< refused, and replayed since: squashed accesses may ask again
-  bool held = false;      ///< waits for the answer to a miss in the same large page
+  bool come = false;      ///< refused and replayed since: squashed accesses may ask again
+  bool held = false;      ///< the page waits for the answer to a miss in the same large page
 
   TenantPage where() const { return key.where(); }
   TenantId tenant() const { return key.tenant(); }
@@ -79,7 +80,7 @@ class ParkedPages {
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
-  /// Returns the number of refused pages whose lines have not left, without those that no line
+  /// Returns the number of refused pages whose lines have not left, without pages that no line
   /// waits for.
   std::uint32_t faulted() const { return faulted_; }
 
@@ -93,13 +94,13 @@ class ParkedPages {
   void set_refused_since(std::uint16_t index, SmCycle since);
   /// Warps with lines parked for pages that were refused.
   std::uint64_t warps_of_refused() const { return warps_of_refused_; }
-  /// Calls function(index) for each page asked for, by index; it may give that one back.
+  /// Calls function(index) for each requested page, by index; the function may give the page back.
   template <class Function>
   void for_each_miss(Function&& function) const {
     for (std::size_t i = 0; i < misses_.capacity(); ++i)
       if (misses_[i].state != PageMiss::State::unused) function(static_cast<std::uint16_t>(i));
   }
-  /// Misses with parked lines whose translation is there, in order of their answers.
+  /// Returns the misses with parked lines whose translation is there, in order of their answers.
   const std::deque<std::uint16_t>& draining() const { return draining_; }
 
   std::size_t parked_accesses() const { return accesses_.used(); }
@@ -112,8 +113,8 @@ class ParkedPages {
   /// The first line parked for the page waits no more.  Returns whether that was the last parked
   /// line of its access and the queue needs no copy either.
   bool pop(std::uint16_t miss);
-  /// A parked line, or the queue, gives up its reference to the copy.  Returns whether that was the
-  /// last.
+  /// Gives up the reference of a parked line, or of the queue, to the copy.  Returns whether it was
+  /// the last.
   bool release(std::uint16_t access) {
     if (--accesses_[access].holders != 0) return false;
     accesses_.give_back(access);
@@ -134,12 +135,12 @@ class ParkedPages {
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
   std::uint64_t warps_of_refused_ = 0;
-  std::array<std::uint16_t, 64> lines_of_refused_{};  ///< by warp
+  std::array<std::uint16_t, 64> lines_of_refused_{};  ///< parked lines of refused pages, by warp
   Buckets buckets_{256};
   std::vector<std::uint16_t> heads_;
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;
-  SlotPool<Access> accesses_;  ///< copies, each shared by the lines of it that are parked
+  SlotPool<Access> accesses_;  ///< copies of accesses, each shared by its parked lines
   std::deque<std::uint16_t> draining_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Frames that the pages of a shootdown had, sorted.
+/// Returns the frames that the pages of a shootdown had, sorted.
 static std::vector<std::uint64_t> frames_of(std::span<const std::byte> entries) {
   std::vector<std::uint64_t> frames;
   for (std::size_t at = 0; at < entries.size(); at += sizeof(PageTableEntry)) {

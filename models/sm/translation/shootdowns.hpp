@@ -31,7 +31,7 @@ class Shootdowns {
         translation_(translation) {}
 
   void begin(const PageSpan& span, std::span<const std::byte> entries, SmCycle now);
-  /// Notes the answer of a request that the shootdown waits for, or that waits for the shootdown.
+  /// Notes the answer of a request on which the shootdown waits.
   void request_done(std::uint16_t shootdown, SmCycle now);
 
   void serialize(Archive& archive) {

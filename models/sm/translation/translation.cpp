@@ -86,8 +86,8 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
 }
 
 /// Puts the entry of a page into the TLB at no cost, because with ideal translation the SM knows
-/// the page. One entry for a page of a large page, since others of its pages may have lines that
-/// wait. Returns whether there is such an entry now.
+/// the page. A page of a large page gets an entry of its own, since lines of the other pages may
+/// wait. Returns whether the TLB has such an entry now.
 bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   const auto [tenant, page] = key.where();
   const PageTableEntry entry = known_.find({tenant, page});
@@ -107,7 +107,7 @@ bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   return true;
 }
 
-/// Lines that wait for the page go first: while there are any, the GPC's TLB is not asked.
+/// The GPC's TLB is asked only when no line waits for the page: waiting lines go first.
 bool Translation::find_in_gpc(TlbKey key, const Access& access, SmCycle now) {
   const std::optional<PageTableEntry> entry = gpc_.find(key);
   if (!entry || pages_.find_miss(key) != ParkedPages::none) return false;
@@ -150,7 +150,7 @@ void Translation::ask_held(TlbKey key, SmCycle now) {
     if (!miss.held || !same_large_page(miss.key, key)) return;
     miss.held = false;
     if (miss.has_lines()) return ask(i, now);
-    pages_.give_back_miss(i);  // its tenant was ended
+    pages_.give_back_miss(i);  // the tenant of the miss was ended
   });
 }
 
@@ -187,7 +187,7 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now, bool b
   ask_held(key, now);
 }
 
-/// A large page may bring the translation that lines of its other pages wait for.
+/// A large page may bring the translation for lines that wait for its other pages.
 void Translation::page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now) {
   using State = PageMiss::State;
   bool hidden = false;
@@ -255,7 +255,7 @@ void Translation::page_refused(std::uint16_t index, const TranslationAnswer& ans
   if (miss.state != PageMiss::State::asked) return;
   ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
   miss.replayed = false;                                       // a refusal ends the replay
-  if (!miss.has_lines()) return pages_.give_back_miss(index);  // its tenant was ended
+  if (!miss.has_lines()) return pages_.give_back_miss(index);  // the tenant of the miss was ended
   if (!miss.was_refused()) {
     pages_.set_refused_since(index, now);
     pages_.for_each_parked(index, [&](const Access& access, unsigned) {
@@ -287,7 +287,8 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
 }
 
 /// Drops prefetches; any other access is the tenant's mistake. Squashed accesses are issued again
-/// to find the mistake, and do not ask for the page again, since their block might leave each time.
+/// to find the mistake, without asking for the page again, because their block might leave each
+/// time.
 void Translation::page_invalid(std::uint16_t index, bool blocks_in_memory, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
@@ -356,7 +357,7 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (pages_.miss(index).state == PageMiss::State::refused) page_replayed(index, now);
 }
 
-/// Lets parked lines ask at once; squashed accesses ask when they have issued again.
+/// Lets parked lines ask at once; squashed accesses ask after they have issued again.
 void Translation::page_replayed(std::uint16_t index, SmCycle now) {
   if (!squashes_) return ask(index, now);
   pages_.miss(index).come = true;

@@ -45,11 +45,11 @@ class Translation {
   bool blocked() const {
     return pages_.faulted() != 0 && constants_.setup.replay == ReplayMode::block_tlb;
   }
-  /// The queue gives up its reference to the parked copy.  Returns whether it was the last: no line
+  /// Gives up the queue's reference to the parked copy.  Returns whether it was the last: no line
   /// needs the copy either.
   bool release(std::uint16_t parked) { return pages_.release(parked); }
 
-  // Whether there are parked lines whose page has come.
+  // Returns whether there are parked lines whose page has come.
   bool has_lines_to_leave() const { return !pages_.draining().empty(); }
   struct Line {
     Access* access = nullptr;  ///< nullptr: the line had to ask again
@@ -58,13 +58,13 @@ class Translation {
     bool remote = false;
   };
   Line next_line(SmCycle now);
-  /// The line has left.  Returns whether it was the last of its access.
+  /// Notes that the line has left.  Returns whether it was the last of its access.
   bool line_left(SmCycle now);
 
   /// Fault on a refused page.
   struct Fault {
     std::uint32_t position = 0;  ///< granules that were pending before the page
-    bool handled = false;        ///< by the GPU itself
+    bool handled = false;        ///< true: the GPU handles the fault by itself
   };
   Fault fault_on(TlbKey key) const {
     const std::uint16_t miss = pages_.find_miss(key);
@@ -72,24 +72,25 @@ class Translation {
     return {pages_.miss(miss).position, pages_.miss(miss).handled};
   }
 
-  // What the GMMU says.
-  /// `blocks_in_memory`: the answer is for blocks in memory, too, which find out when they are back
-  /// whether the mistake is theirs.
+  // Messages from the GMMU.
+  /// Handles an answer.  `blocks_in_memory`: the answer also concerns blocks in memory, which find
+  /// out when they are back whether the mistake is theirs.
   void on_answer(const TranslationAnswer& answer, SmCycle now, bool blocks_in_memory = false);
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
   void on_replay(const PageNotice& notice, SmCycle now);
   void on_flush(TenantId tenant);
-  /// The squashed access that was to ask again for this page, which has come since, has left the
-  /// SM.
+  /// Notes that the squashed access which would have asked again for this page, now present, has
+  /// left the SM.
   void nobody_asks_again(TlbKey key, SmCycle now);
   /// Drops translations of a span.  Returns a mask: bit i means that this SM stored to page i.
   std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span, SmCycle now);
 
-  /// The tenant has ended: calls forget(access) for each line that the tenant has parked.
+  /// Calls forget(access) for each line that the tenant, which has ended, has parked.
   template <class Forget>
   void drop_tenant(TenantId tenant, Forget&& forget, SmCycle now);
   void count_fault_waits(SmCycle up_to) { waits_.count(up_to); }
-  /// Warps have begun or ceased to have squashed lines, left or returned with them.
+  /// Updates the set of waiting warps, because warps have begun or ceased to have squashed lines,
+  /// or have left or returned with them.
   void find_fault_waits(SmCycle now) {
     waits_.count(now);
     waits_.find(pages_, lines_.stopped_warps());
@@ -104,16 +105,16 @@ class Translation {
 
  private:
   bool recall(TlbKey key, const Access& access, SmCycle now);
-  /// Looks the page up in the GPC's TLB.  Returns true if it was found there; the L1 TLB then has
-  /// it, too.
+  /// Looks the page up in the GPC's TLB.  Returns true if it was there; the L1 TLB then has it,
+  /// too.
   bool find_in_gpc(TlbKey key, const Access& access, SmCycle now);
   void note_store(TlbKey key, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
   /// Lets the miss wait if another miss in the same large page is under way. Returns whether it
   /// waits.
   bool hold(std::uint16_t miss);
-  /// Misses that were held back for the answer for `key`, and did not get their translation by it,
-  /// ask for themselves.
+  /// Lets misses ask that were held back for the answer for `key` and did not get their translation
+  /// from it.
   void ask_held(TlbKey key, SmCycle now);
   void page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
@@ -130,7 +131,7 @@ class Translation {
   void page_done(std::uint16_t miss, SmCycle now);
   /// The page has come, or never will: the fault's wait ends.
   void end_fault_wait(std::uint16_t miss, SmCycle now);
-  /// Tells the GMMU that the lines of a refused page have gone out, if the GMMU waits for that.
+  /// Tells the GMMU that the lines of a refused page have gone out, if the GMMU waits for them.
   void tell_replayed(std::uint16_t miss, SmCycle now);
   void tell_page(MessageKind kind, TlbKey key, SmCycle now);
 
@@ -139,13 +140,14 @@ class Translation {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   ParkedLines& lines_;
-  L1Tlb tlb_;  ///< touched in every window
+  L1Tlb tlb_;  ///< L1 TLB, touched in every window
   GpcTlb gpc_;
   ParkedPages pages_;
-  PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
+  PageTableMirror known_;  ///< all mapped pages, with ideal translation
   FaultWaits waits_;
-  std::vector<std::uint8_t> has_small_pages_;  ///< by tenant: the last answer was no large page
-  const bool squashes_;                        ///< the SM squashes lines with a refused page
+  /// Flag of each tenant: the last answer was no large page.
+  std::vector<std::uint8_t> has_small_pages_;
+  const bool squashes_;  ///< the SM squashes lines with a refused page
 };
 
 template <class Forget>
@@ -162,7 +164,7 @@ void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
     if (state == PageMiss::State::draining) {
       page_done(i, now);
     } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
-      tell_replayed(i, now);  // squashed accesses would have asked again
+      tell_replayed(i, now);  // no squashed access waits for the page
       pages_.give_back_miss(i);
     }
   });

@@ -1,7 +1,8 @@
-/// The end of a tenant that made a mistake: its blocks leave as if they were done.
+/// The end of a tenant that made a mistake: its blocks leave as if they were done. Threads end
+/// where they stand. Accesses that have not left the load-store unit are dropped; answers to
+/// accesses that have left are waited for, so that blocks end as always.
 ///
-/// Threads end where they stand.  What has not left the load-store unit never does; answers to what
-/// has are waited for, so that blocks end as always.  Source: architecture.md, section 8, rule 5.
+/// Source: architecture.md, section 8, rule 5.
 #include "models/sm/front_end/issue_path.hpp"
 #include "models/sm/turnover/block_turnover.hpp"
 
@@ -14,12 +15,13 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   drop_staged(tenant, now);
   drop_in_memory(tenant, now);
   const std::uint64_t killed = kill_warps(tenant);
-  // A warp that waits for `control` is evaluated when that wait is over, since its event cannot be
+  // A warp that waits for `control` is evaluated at the end of that wait, since its event cannot be
   // called off.
   const std::uint64_t left = killed & ~front_end_.waiting(StallCause::control);
   front_end_.call_off(left);
   load_store_.drop_tenant(tenant, now);
-  front_end_.call_off_issue(killed);  // as one access was dropped, a squashed one was to be issued
+  // Dropping one access may have called for a squashed one to issue.
+  front_end_.call_off_issue(killed);
   for_each_warp(left, [&](WarpSlot slot) { front_end_.evaluate(slot, blocks_.warp(slot), now); });
 }
 

@@ -59,7 +59,8 @@ std::pair<BlockGiven, std::vector<std::byte>> BlockExchange::give(
   given.place = block->number;
   given.bytes = block->bytes;
   given.parts = block->parts;
-  given.idempotent = block->progress.idempotent && block->progress.words.empty();  // these stay
+  // The touched words stay behind.
+  given.idempotent = block->progress.idempotent && block->progress.words.empty();
   given.ended_by = block->progress.ended_by;
   given.work = block->progress.work(SmCycle{});
   std::vector<std::byte> payload;
@@ -120,7 +121,7 @@ void BlockExchange::return_homes(SmCycle now) {
   });
 }
 
-/// Homes of another SM go back through the dispatcher, as everything between SMs.
+/// Homes of another SM go back through the dispatcher, like all messages between SMs.
 void BlockExchange::free_homes(const std::vector<LocalHome>& homes, SmCycle now) {
   if (!blocks_.homes().borrowed(homes)) return blocks_.homes().give_back(homes);
   const std::uint32_t owner = homes.front().value() / constants_.local_homes();

@@ -1,9 +1,10 @@
-/// Exchange of saved blocks: they go on in another SM, while a more urgent grid keeps their own.
+/// Exchange of saved blocks: a block goes on in another SM while a more urgent grid keeps its own
+/// SM.
 ///
-/// The SM that gives a block tells where its context stands, and where the local memory of its
-/// warps: both stay where they are.  The SM gives no block whose bytes are still on their way,
-/// which the other SM could overtake, and drops what its own cache has of the block's local memory.
-/// The other SM returns the homes when the block has ended and nothing is on its way to them.
+/// The SM that gives a block names the places of its context and of its warps' local memory; both
+/// stay where they are.  The SM gives no block with bytes on their way to memory, because the other
+/// SM could overtake them, and drops the block's local memory from its own cache. The other SM
+/// returns the homes when the block has ended and nothing is on its way to them.
 /// Source: preemption.md, section 2 with its errata (local memory stays at its home).
 ///
 /// Simplified: an SM lends at most as many homes as it has warp slots; further blocks with local
@@ -39,24 +40,24 @@ class BlockExchange {
         engine_(engine),
         in_memory_(in_memory) {}
 
-  /// Returns whether a block of the grid can be given, but only when bytes of its local memory that
-  /// are on their way have arrived.
+  /// Returns whether a block of the grid can be given as soon as bytes of its local memory, now on
+  /// their way, have arrived.
   bool gives_soon(std::uint8_t grid) const;
-  /// Gives a block of the grid that stands in memory to another SM, with the bytes that go with it.
+  /// Gives a block of the grid that is in memory to another SM, with the bytes that go with it.
   /// given == 0: no block can go.
   std::pair<BlockGiven, std::vector<std::byte>> give(std::uint8_t grid);
-  /// Gives a block of a cluster that has just been saved: the dispatcher keeps it until the whole
+  /// Gives a block of a cluster that has just been saved; the dispatcher keeps it until the whole
   /// cluster returns.
   std::pair<BlockGiven, std::vector<std::byte>> give_of_cluster(const BlockReference& reference);
   /// Takes over a block that another SM has given.
   void adopt(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
 
-  /// Blocks that have ended elsewhere had these homes, which may be this SM's or another's.
+  /// Frees homes of blocks that have ended elsewhere; the homes may be this SM's or another's.
   void free_homes(std::span<const std::byte> payload, SmCycle now) {
     free_homes(homes_in(payload), now);
   }
   bool owes_homes() const { return blocks_.homes().any_due(); }
-  /// Sends borrowed homes back when nothing is on its way to them, from the load-store unit or L1.
+  /// Sends borrowed homes back when nothing from the load-store unit or L1 is on its way to them.
   void return_homes(SmCycle now);
 
  private:

@@ -19,22 +19,23 @@ struct BlockInMemory {
   enum class State : std::uint8_t { leaving, there, returning };
 
   State state = State::leaving;
-  bool dropped = false;  ///< its tenant was ended while it moved
-  bool sent = false;  ///< sent by the dispatcher: it may return although its grid is stopped here
+  bool dropped = false;  ///< the tenant was ended while the block moved
+  /// The dispatcher sent the block: it may return although its grid is stopped here.
+  bool sent = false;
   BlockReference reference;
   TenantId tenant;
-  std::optional<BlockPosition> at;  ///< where it must return to, if the dispatcher says so
-  std::uint8_t grid = 0;            ///< its place in the SM
-  BlockPlace place;                 ///< in the SM, while it moves
-  std::uint32_t number = 0;         ///< number of its place in the context area
-  std::uint64_t bytes = 0;          ///< bytes of its context
+  std::optional<BlockPosition> at;  ///< place for the return, if the dispatcher names one
+  std::uint8_t grid = 0;            ///< place of the grid in the SM
+  BlockPlace place;                 ///< place of the moving block in the SM
+  std::uint32_t number = 0;         ///< number of the block's place in the context area
+  std::uint64_t bytes = 0;          ///< bytes of the context
   ContextParts parts;
-  KeptContext kept;  ///< on chip
+  KeptContext kept;  ///< part of the context that stays on chip
   std::vector<LocalHome> homes;
-  std::vector<TlbKey> pages;  ///< pages that it waits for
-  BlockProgress progress;     ///< its progress when it left; began: counted from there
-  SmCycle ready;              ///< cycle since which it could go on
-  SmCycle moves;              ///< cycle since which its context moves, or last moved
+  std::vector<TlbKey> pages;  ///< pages that the block waits for
+  BlockProgress progress;     ///< progress at departure; `began` counts from there
+  SmCycle ready;              ///< cycle since which the block could go on
+  SmCycle moves;              ///< cycle since which the context moves, or last moved
 
   /// Resources of the SM that the block keeps while it is away.
   BlockResources kept_resources() const {
@@ -48,7 +49,7 @@ struct BlockInMemory {
            (kept.shared_bytes > 0 ? in_place::shared : 0);
   }
   bool can_return() const { return state == State::there && pages.empty(); }
-  /// A page has come; all_keys: every page.  Returns whether the block waited for it.
+  /// Notes that a page has come; all_keys: every page.  Returns whether the block waited for it.
   bool page_came(TlbKey key, SmCycle now) {
     if (pages.empty()) return false;
     const bool waited_for =

@@ -19,8 +19,8 @@ struct BlockRecord {
   void serialize(Archive& archive) { archive(reference, started, done); }
 };
 
-/// Log of when the blocks of an SM came and went, if `record_blocks` asks for it.  A block that
-/// leaves for memory and returns has one row, at the SM where it ends.
+/// Log of the times at which the blocks of an SM came and went, if `record_blocks` asks for it.  A
+/// block that leaves for memory and returns has one row, at the SM where it ends.
 class BlockLog {
  public:
   explicit BlockLog(bool enabled) : enabled_(enabled) {}
@@ -33,7 +33,7 @@ class BlockLog {
     done_.push_back(take(reference));
     done_.back().done = now;
   }
-  /// The block will end at another SM.  Returns when it started.
+  /// Removes a block that will end at another SM.  Returns its start.
   Time left(const BlockReference& reference) {
     return enabled_ ? take(reference).started : Time::zero();
   }

@@ -21,7 +21,7 @@ void BlockTurnover::stop_grid(const GridStop& stop, std::span<const std::byte> p
                               SmCycle now) {
   const std::uint8_t place = blocks_.place_of(GridId(stop.grid));
   GridSlot& grid = blocks_.grid(place);
-  const bool again = grid.stopped;  // by other means than before
+  const bool again = grid.stopped;  // the grid was stopped before, by other means
   grid.stopped = true;
   grid.makes_room = stop.others;
   for (const BlockReference& block : take_staged([&](const auto& other) {
@@ -66,7 +66,7 @@ void BlockTurnover::hand_over(const BlockReference& saved, SmCycle now) {
   forget_ended_grids();
 }
 
-/// Drops clean lines, as for an acquire, so that the block sees what it has written on another SM.
+/// Drops clean lines, as for an acquire, so that the block sees its own writes on another SM.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();
@@ -142,15 +142,16 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
       !at.empty() && !staged.at)
     ports_.tell_dispatcher(MessageKind::start_block, reference, now, at);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
-    printing_.forget(slot);  // of a tenant that was ended
+    printing_.forget(slot);  // the slot's last tenant may have been ended in a printf
     const SmCycle first = now + constants_.parameters.block_start.count();
-    if (first > now + 1) front_end_.sleeping().begin(slot, first);  // it may leave before that
+    // The block may leave before its first issue.
+    if (first > now + 1) front_end_.sleeping().begin(slot, first);
     front_end_.add(slot, first);
   });
 }
 
-/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; that of a busy one
-/// only grows.
+/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; on a busy SM the
+/// carve-out only grows.
 void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   const SmParameters& p = constants_.parameters;
   if (p.l1.unified_bytes.count() == 0) return;
@@ -197,9 +198,9 @@ void BlockTurnover::flush_block(BlockPlace place, SmCycle now) {
   refill(MessageKind::block_flushed, leave_for_good(place, false, now), now);
 }
 
-/// Tells first which blocks return: the dispatcher then knows whether a staged block has room.  The
-/// block that leaves is not among them, else the dispatcher would hear that it returns before it
-/// has left.
+/// Tells the dispatcher first which blocks return, so that it knows whether a staged block has
+/// room.  The block that leaves is not among them: otherwise the dispatcher would hear of its
+/// return before it has left.
 template <class Body>
 void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
   return_blocks(now);

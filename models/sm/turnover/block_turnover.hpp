@@ -48,29 +48,28 @@ class BlockTurnover final : public DrainedWarps {
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
-  /// A block has come, and starts as soon as there is room.  `position`: where it must start, if
-  /// not empty.
+  /// Stages a block that has come, and starts it as soon as there is room.  `position`: place of
+  /// the block, if not empty.
   void stage(const BlockReference& reference, std::span<const std::byte> position, SmCycle now);
   void drained(WarpSlot slot, SmCycle now) override;
-  /// The threads of all blocks of a cluster have ended: its block here leaves.
+  /// Lets the block leave, because the threads of all blocks of its cluster have ended.
   void cluster_over(const ClusterBlock& block, SmCycle now) {
     finish_block(clusters_.leave(block), now);
   }
-  /// A cluster leaves its SMs whole, or does not.
+  /// Carries out a step by which a cluster leaves its SMs as a whole.
   void cluster_moves(const ClusterMove& move, SmCycle now) {
     if (const auto place = scheduler_.cluster_moves(move, now)) finish_block(*place, now);
   }
-  /// The tenant made a mistake: its blocks leave as if they were done.
+  /// Ends the tenant's blocks after a mistake: they leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
-  /// The SM is given to another grid: staged blocks of the stopped grid go back to the dispatcher,
-  /// and its blocks on chip make room.  `commands`: BlockCommands.
+  /// Gives the SM to another grid: staged blocks of the stopped grid go back to the dispatcher, and
+  /// its blocks on chip make room.  `commands`: BlockCommands.
   void stop_grid(const GridStop& stop, std::span<const std::byte> commands, SmCycle now);
   /// Tells the dispatcher how far the grid's blocks are.
   void tell_status(GridId grid, SmCycle now);
   void resume_grid(GridId grid);
-  /// give_block() gives a block in memory to another SM; adopt_block() takes a block that another
-  /// SM has saved.
+  /// Gives a block in memory to another SM; adopt_block() takes a block that another SM has saved.
   void give_block(GridId grid, SmCycle now);
   void adopt_block(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
   void context_is_free(std::uint32_t place, SmCycle now) { scheduler_.free_place(place, now); }
@@ -80,7 +79,7 @@ class BlockTurnover final : public DrainedWarps {
 
   // Blocks that leave because of faults or a more urgent grid, and return.
   bool has_to_look() const { return scheduler_.has_to_look() || !asked_.empty(); }
-  /// Looks whether blocks may leave or return, because something has happened that may let them.
+  /// Checks whether blocks may leave or return, after an event that may let them.
   void look(SmCycle now);
   /// Returns whether a block in memory waited for the page.
   bool page_came(const PageNotice& notice, SmCycle now);
@@ -105,20 +104,20 @@ class BlockTurnover final : public DrainedWarps {
   void start_block(const StagedBlock& staged, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
   void flush_block(BlockPlace place, SmCycle now);
-  /// The block leaves its place for good.  Returns the message to the dispatcher.
+  /// Takes the block out of its place for good.  Returns the message to the dispatcher.
   BlockDone leave_for_good(BlockPlace place, bool is_done, SmCycle now);
   void log_done(const BlockDone& done, SmCycle now) {
     log_.done(done.block, constants_.time_of(now));
   }
-  /// A place is free: tells the dispatcher, and lets other blocks take it.
+  /// Tells the dispatcher that a place is free, and lets other blocks take it.
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
   void return_blocks(SmCycle now);
   void hand_over(const BlockReference& saved, SmCycle now);
-  /// Tells the dispatcher, once, that no block is left here of a grid that it has stopped.
+  /// Tells the dispatcher, once, that no block of a stopped grid is left here.
   void tell_if_stopped(std::uint8_t grid, SmCycle now);
-  /// Returns the PTX line of the instruction after which the block could not be flushed any more;
-  /// 0: it still can.
+  /// Returns the PTX line of the instruction after which the block could not be flushed; 0: it
+  /// still can.
   std::uint32_t ended_by(const BlockSlot& block) const;
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
@@ -151,7 +150,7 @@ class BlockTurnover final : public DrainedWarps {
   BlockLog log_;
   std::deque<StagedBlock> staged_;
   std::vector<GridId> asked_;           ///< grids of which the dispatcher needs a block soon
-  std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
+  std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage used as shared memory
 };
 
 }  // namespace lockstep

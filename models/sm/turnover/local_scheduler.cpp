@@ -82,7 +82,7 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   set_wake(now);
 }
 
-/// Each block that may be saved then has a place in memory that no other one takes.
+/// Reports a quiet block; each block that may be saved then has a place in memory to itself.
 void LocalScheduler::tell_if_quiet(BlockPlace place, SmCycle now) {
   if (departures_.has_told(place) || !parts_.contexts.is_quiet(place)) return;
   const bool saves = departures_.otherwise(place) == Technique::save;
@@ -162,9 +162,9 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
   return leaving <= ready + staged && in_memory <= extra_ && stopping < free_numbers_.size();
 }
 
-/// Returns the blocks that are to leave (Figure 9): those with a fault behind the threshold, if
-/// there is something else to run. A block whose warp handles a fault by itself (section 4.2)
-/// stays, because the handling runs here.
+/// Returns the blocks that must leave (Figure 9): those with a fault behind the threshold, if there
+/// is something else to run. A block whose warp handles a fault by itself (section 4.2) stays,
+/// because the handling runs here.
 LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;
@@ -398,7 +398,8 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     const BlockSlot& slot = sm_.blocks.block(place);
     if (sm_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     parts_.contexts.thaw(place);
-    if (departures_.may_go(place)) continue;  // with the others of its cluster, which have left
+    // The block leaves with its cluster, the rest of which has left.
+    if (departures_.may_go(place)) continue;
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
     to_points_ &= ~bit_of(place);

@@ -1,19 +1,19 @@
 /// Local scheduler: the SM's scheduler of its own blocks, which decides whose context is on chip
-/// and whose stands in memory.
+/// and whose is in memory.
 ///
-/// A block leaves when it has a fault that waits behind enough older ones, if another block can
+/// A block leaves when it has a fault that waits behind enough older faults, if another block can
 /// take its place: a block in memory whose pages have come, the oldest first, or a new block, as
-/// long as not more than `extra_blocks` stand in memory.  The leaving block stops; when nothing of
-/// it is in flight, its context is saved and its place becomes free.  The block can return when all
-/// pages that it faulted on have come.  A fault that found nothing else to run is looked at again
-/// when something is there.  A block that has waited too long in memory displaces the youngest
-/// block on chip, which may wait for it.
+/// long as not more than `extra_blocks` stand in memory. The leaving block stops; when nothing of
+/// it is in flight, its context is saved and its place becomes free. The block can return when all
+/// pages that it faulted on have come. A block that stayed because no other block could run is
+/// considered again when another block can run. A block that has waited too long in memory
+/// displaces the youngest block on chip, which may be waiting for it.
 ///
-/// Blocks get on however little memory there is: a returned block stays until its squashed accesses
-/// have found their translations - also if these are squashed again, since a page has gone
-/// meanwhile -, and is not displaced before it has been there for `max_wait`.
-/// Blocks of clusters leave with all others of their cluster (cluster_departures.hpp), and only for
-/// more urgent grids: where blocks leave because of faults they stay.
+/// Blocks make progress however scarce memory is: a returned block stays until its squashed
+/// accesses have found their translations, even if they are squashed again because a page has gone
+/// meanwhile, and is not displaced before it has been there for `max_wait`. Blocks of clusters
+/// leave with all others of their cluster (cluster_departures.hpp), and only for more urgent grids:
+/// they do not leave because of faults.
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.  A block that
@@ -62,7 +62,7 @@ class LocalScheduler {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
                           !blocks_.empty() || exchange_.owes_homes());
   }
-  /// Returns the cycle of the next look. Without blocks in memory there is no time to wait for.
+  /// Returns the cycle of the next check; none is due without blocks in memory.
   SmCycle wake() const {
     return blocks_.empty() ? parts_.engine.wake() : std::min(wake_, parts_.engine.wake());
   }
@@ -77,16 +77,17 @@ class LocalScheduler {
     too_large_ &= ~bit_of(place);
     departures_.forget(place);
   }
-  /// The SM is given to another grid: the blocks of the stopped grid make room as `commands` or the
+  /// Gives the SM to another grid: the blocks of the stopped grid make room as `commands` or the
   /// grid's technique say, and do not return until the grid is resumed.
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
-  /// The hub says how the block's cluster gets on with leaving.  Returns the block if it is to
-  /// leave for good: its tenant was ended while it waited for the others.
+  /// Takes a step of the hub in the departure of the block's cluster.  Returns the block if it must
+  /// leave for good: its tenant was ended while it waited for the other blocks.
   std::optional<BlockPlace> cluster_moves(const ClusterMove& move, SmCycle now);
-  /// A page has come; BlockInMemory::all_keys: every page.  Returns whether a block waited for it.
+  /// Notes that a page has come; BlockInMemory::all_keys: every page.  Returns whether a block
+  /// waited for it.
   bool page_came(TlbKey key, SmCycle now);
-  /// Looks whether blocks may leave or move, because something has happened that may let them.
-  /// `staged`: new blocks that wait for a place.
+  /// Checks whether blocks may leave or move, after an event that may let them. `staged`: new
+  /// blocks that wait for a place.
   void look(std::size_t staged, SmCycle now);
 
   struct Moved {
@@ -99,7 +100,7 @@ class LocalScheduler {
   std::optional<Moved> take_moved(SmCycle now);
   /// The dispatcher has heard of the saved block.
   void told() { untold_.reset(); }
-  /// Returns the place of a flushed block that is to leave and has nothing in flight, if there is
+  /// Returns the place of a flushed block that must leave and has nothing in flight, if there is
   /// one.
   std::optional<BlockPlace> take_flushed(SmCycle now);
   /// Returns the grid of the block that returns next, if there is room for it.
@@ -108,13 +109,13 @@ class LocalScheduler {
   void begin_return(SmCycle now);
   /// Returns the exchange by which blocks may also return to another SM.
   BlockExchange& exchange() { return exchange_; }
-  /// Frees the place in memory of a context, which may be this SM's or another's.
+  /// Frees a context's place in memory, which may be this SM's or another's.
   void free_place(std::uint32_t number, SmCycle now);
   /// Returns whether a staged block may start: no block that has waited too long needs the room
   /// first.
   bool may_start(SmCycle now) const;
-  /// Drops the tenant's blocks in memory; blocks that move are dropped later.  The tenant's other
-  /// blocks go on, to end.  Returns the dropped blocks.
+  /// Drops the tenant's blocks in memory; blocks that move are dropped later, and the others run on
+  /// to their end.  Returns the dropped blocks.
   std::vector<BlockDone> drop_tenant(TenantId tenant, SmCycle now);
   bool empty() const { return blocks_.empty(); }
   /// Brings the SM's gauges of blocks in memory up to date.
@@ -133,7 +134,7 @@ class LocalScheduler {
   using Mask = std::uint64_t;
   static Mask bit_of(BlockPlace place) { return Mask{1} << place.value(); }
   std::size_t count(BlockInMemory::State state) const;
-  /// Returns whether one more block may leave: another one could take its place.
+  /// Returns whether one more block may leave, because another one could take its place.
   bool can_leave(std::size_t staged) const;
   /// Lets blocks with far enough faults leave.  Returns the places of blocks with squashed
   /// accesses.
@@ -152,15 +153,15 @@ class LocalScheduler {
   StopPlaces stops_at(BlockPlace place) const {
     return (to_points_ & bit_of(place)) != 0 ? StopPlaces::points : StopPlaces::any;
   }
-  /// The block makes room by the technique, or by another one where it cannot be flushed.
+  /// Lets the block make room by the technique, or by another one where it cannot be flushed.
   void make_room(BlockPlace place, Technique technique, SmCycle now, std::uint8_t keeps = 0);
   void count_stop(SmStatistics::OfTenant& counts, BlockPlace place, SmCycle now) const {
     const auto cycles = static_cast<std::uint64_t>(now - stops_[place.value()]);
     counts.block_stop_cycles += cycles;
     counts.block_stops.add(cycles);
   }
-  /// The block has stopped.  Returns for how many cycles it has issued nothing already, as far as
-  /// is known.
+  /// Ends the stop of a block.  Returns the cycles for which it has issued nothing, as far as
+  /// known.
   std::int64_t end_stop(BlockPlace place, SmCycle now) {
     const bool ran_on = stops_at(place) == StopPlaces::points;
     leaving_ &= ~bit_of(place);
@@ -176,7 +177,7 @@ class LocalScheduler {
   /// Returns the block that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
-  /// Ends the protected stay of returned blocks whose squashed accesses are all through.
+  /// Ends the protected stay of returned blocks whose squashed accesses are all done.
   void end_stays(SmCycle now);
 
   const SmContext sm_;
@@ -187,18 +188,19 @@ class LocalScheduler {
   const std::uint32_t extra_;
   const SmCycle max_wait_;
 
-  std::vector<BlockInMemory> blocks_;  ///< in the order in which they began to leave
+  std::vector<BlockInMemory> blocks_;  ///< blocks in the order in which they began to leave
   Mask leaving_ = 0;                   ///< places of blocks that stop
   Mask dropping_ = 0;                  ///< places of leaving blocks that are flushed
   Mask to_points_ = 0;  ///< places of leaving blocks that go on until a preemption point
   Mask staying_ = 0;    ///< places of returned blocks, until FaultableAccesses::owes is false
   Mask too_large_ = 0;  ///< places of blocks whose context has no room in memory
-  std::array<std::uint8_t, 64> keeps_{};     ///< InPlace bits of blocks that stop, by place
-  std::array<SmCycle, 64> entered_{};        ///< by place
-  std::array<SmCycle, 64> stops_{};          ///< since when blocks stop, by place
+  std::array<std::uint8_t, 64> keeps_{};     ///< InPlace bits of each place's stopping block
+  std::array<SmCycle, 64> entered_{};        ///< cycle in which the block of each place entered
+  std::array<SmCycle, 64> stops_{};          ///< cycle since which the block of each place stops
   std::vector<std::uint32_t> free_numbers_;  ///< numbers of free places in the context area
-  SmCycle wake_ = no_cycle;                  ///< beside the engine's
-  std::optional<std::uint32_t> untold_;      ///< place in the context area; within a cycle alone
+  SmCycle wake_ = no_cycle;  ///< next cycle with something to do apart from the context engine
+  /// Context place not yet told to the dispatcher, within a cycle.
+  std::optional<std::uint32_t> untold_;
 };
 
 }  // namespace lockstep

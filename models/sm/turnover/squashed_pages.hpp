@@ -8,7 +8,8 @@
 
 namespace lockstep {
 
-/// Pages for which a block was squashed: those that have come since, or that have not.
+/// Returns the pages for which a block was squashed: those that have come since, or those that have
+/// not.
 inline std::vector<TlbKey> squashed_pages(FaultableAccesses& accesses, const ResidentBlocks& blocks,
                                           BlockPlace place, bool come) {
   std::vector<TlbKey> pages;
@@ -21,8 +22,8 @@ inline std::vector<TlbKey> squashed_pages(FaultableAccesses& accesses, const Res
   return pages;
 }
 
-/// Reports pages that had come for a block which left before it used them. Those that no other
-/// block here waits for may then be evicted.
+/// Reports pages that had come for a block which left before using them. They may then be evicted,
+/// unless another block here waits for them.
 inline void give_up(const std::vector<TlbKey>& pages, FaultableAccesses& accesses,
                     Translation& translation, SmCycle now) {
   for (const TlbKey page : pages) {

@@ -21,8 +21,7 @@ using isa::Category;
 using isa::Instruction;
 
 constexpr std::size_t most_blocks = 4, most_places = 4;
-/// Distance, in instructions from where a warp stands, within which reports look for the address
-/// that it polls.
+/// Distance in instructions within which reports look for the address that a warp polls.
 constexpr std::uint32_t reach = 64;
 
 std::string cause_of(const WarpStates& states, std::uint64_t bit) {
@@ -40,7 +39,8 @@ bool polls(const Instruction& instruction) {
          instruction.memory.space != isa::Space::local;
 }
 
-/// Returns the loop around `pc`: from the target of the next branch that leads back over it.
+/// Returns the loop around `pc`: its begin is the target of the next branch that leads back over
+/// `pc`.
 std::optional<std::uint32_t> begin_of_loop(const isa::Program& program, std::uint32_t pc) {
   const auto end = static_cast<std::uint32_t>(program.instructions.size());
   for (std::uint32_t at = pc; at < end && at < pc + reach; ++at) {
@@ -51,7 +51,7 @@ std::optional<std::uint32_t> begin_of_loop(const isa::Program& program, std::uin
   return std::nullopt;
 }
 
-/// Returns the load or atomic of the loop around `pc` that comes last before it, going round.
+/// Returns the last load or atomic before `pc` in the loop around it.
 std::optional<std::uint32_t> poll_of(const isa::Program& program, std::uint32_t pc) {
   const std::optional<std::uint32_t> begin = begin_of_loop(program, pc);
   if (!begin) return std::nullopt;
@@ -71,7 +71,7 @@ std::uint64_t value_of(const isa::WarpContext& context, isa::Operand operand, un
   return value;
 }
 
-/// Returns the mbarrier for which the lane waits, or whose phase it asks for.
+/// Returns the mbarrier for which the lane waits, or whose phase it tests.
 std::string awaited_barrier(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
                             unsigned lane) {
   const GridSlot& grid = blocks.grid_of(warp);
@@ -118,7 +118,8 @@ std::string what_it_polls(const ResidentBlocks& blocks, const Warp& warp, std::u
 
 std::string standing_block(const ResidentBlocks& blocks, const WarpStates& states,
                            const BlockSlot& block) {
-  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by line and what it does
+  // Number of warps at each line and wait.
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
   for_each_warp(block.warps, [&](WarpSlot slot) {
     const Warp& warp = blocks.warp(slot);
     if (warp.paths.finished()) return;

@@ -8,9 +8,9 @@
 
 namespace lockstep {
 
-/// Returns, for reports, where the warps of resident blocks stand, by PTX line, what they wait for,
-/// and what those that go round in a loop poll.  A line for each of the first blocks; "" if there
-/// are none.
+/// Returns, for reports, the PTX lines at which the warps of resident blocks stand, the causes of
+/// their waits, and the addresses that warps in loops poll.  One line for each of the first blocks;
+/// "" if there are none.
 std::string standing_blocks(const ResidentBlocks& blocks, const WarpStates& states,
                             const std::vector<std::string>& tenants);
 

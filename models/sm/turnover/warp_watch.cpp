@@ -8,8 +8,8 @@
 namespace lockstep {
 namespace {
 
-/// Looks within the time in which tenants must get on, and how many a block is there before it is
-/// looked at.
+/// Number of checks within the time in which tenants must get on, and number of checks for which a
+/// block must have been there before it is examined.
 constexpr std::int64_t looks_of_limit = 640, looks_before = 4;
 
 }  // namespace

@@ -28,8 +28,8 @@ class WarpWatch {
  public:
   explicit WarpWatch(const SmContext& sm);
 
-  /// Adds up what tenants have executed here since the last call. The statistics must be up to
-  /// date.
+  /// Adds up the instructions that tenants have executed here since the last call. The statistics
+  /// must be up to date.
   void take(Time now, std::span<std::uint8_t> tenants);
   void serialize(Archive& archive);
 
@@ -37,7 +37,7 @@ class WarpWatch {
   struct Block {
     Time came, seen;
     std::vector<isa::RecentStates>
-        states;  ///< shared memory, then its warps; empty: not looked at yet
+        states;  ///< state of shared memory, then of the warps; empty: not looked at yet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(came, seen, states);
@@ -59,10 +59,10 @@ class WarpWatch {
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   const Time limit_;
-  const Time period_;  ///< between two looks
+  const Time period_;  ///< time between two looks
   std::int64_t looks_ = 0;
-  std::vector<Counted> counted_;                                    ///< by tenant
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Block> known_;  ///< by grid and index
+  std::vector<Counted> counted_;                                    ///< counts of each tenant
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Block> known_;  ///< blocks by grid and index
 };
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
-/// Greedy then oldest: the warp that issued last goes on as long as it can, then the oldest one.
+/// Greedy then oldest: the warp that issued last goes on as long as it can; then the oldest warp
+/// goes.
 ///
 /// Source: Rogers et al., "Cache-Conscious Wavefront Scheduling", MICRO 2012, section 4 (GTO);
 /// gpu-parameters.md, section 3.
@@ -17,7 +18,7 @@ class GreedyThenOldest {
  public:
   static constexpr auto name = "gto";
   static constexpr auto documentation = "greedy, then the oldest warp (Rogers et al., MICRO 2012)";
-  static constexpr bool starves_others = true;  ///< greedy
+  static constexpr bool starves_others = true;  ///< a greedy scheduler
 
   /// Gives each of `schedulers` (a power of two) its share of the 64 slots.
   explicit GreedyThenOldest(unsigned schedulers) : share_(64 / schedulers) {}
@@ -58,7 +59,7 @@ class GreedyThenOldest {
   };
   std::uint8_t* warps_of(unsigned scheduler) { return &by_age_[scheduler * share_]; }
 
-  std::array<std::uint8_t, 64> by_age_{};  ///< the oldest first, by scheduler
+  std::array<std::uint8_t, 64> by_age_{};  ///< slots of each scheduler, the oldest first
   std::array<Side, 8> sides_{};
   unsigned share_;
 };

@@ -34,7 +34,8 @@ class LooseRoundRobin {
   }
 
  private:
-  std::array<std::uint64_t, 8> behind_{};  ///< slots up to the last one that issued
+  /// Slots up to the last one that issued, for each scheduler.
+  std::array<std::uint64_t, 8> behind_{};
 };
 
 }  // namespace lockstep

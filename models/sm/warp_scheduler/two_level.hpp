@@ -1,4 +1,4 @@
-/// Two levels: a small set of active warps issues in round robin; one that begins to wait for
+/// Two levels: a small set of active warps issues in round robin; a warp that begins to wait for
 /// memory leaves the set, and a ready warp from outside takes its place.
 ///
 /// Source: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp
@@ -45,7 +45,8 @@ class TwoLevel {
       side.active |= std::uint64_t{1} << warp;
       outside &= ~(std::uint64_t{1} << warp);
     }
-    // The whole active set may be busy with short latencies: then an outsider takes the slot.
+    // The whole active set may be busy with short latencies: then a warp from outside takes the
+    // slot.
     std::uint64_t pool = candidates & side.active;
     if (pool == 0) pool = candidates;
     const std::uint64_t behind = pool & ~side.behind;

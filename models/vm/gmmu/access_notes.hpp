@@ -1,5 +1,5 @@
-/// Pages that walks have found, for the eviction policies: the driver hears of them with the next
-/// far-fault.  The newest 1024; of the same page in a row one.
+/// Pages found by walks, for the eviction policies: the driver gets them with the next far-fault.
+/// The newest 1024 are kept; a page several times in a row counts once.
 /// Source: architecture.md, section 8, "The host" (policies see only what reaches the GMMU).
 #pragma once
 

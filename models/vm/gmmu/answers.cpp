@@ -20,7 +20,7 @@ bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, 
     refuse(request, entry, cycle);
     return false;
   }
-  if (request.refused) {  // it asks again, as one whose page has been brought
+  if (request.refused) {  // the SM asks again, as for a page that has been brought
     replay(request.where(), {{request.sm, request.write != 0}}, cycle);
     return true;
   }
@@ -85,8 +85,8 @@ void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, Gm
                     std::as_bytes(std::span(notes)));
 }
 
-/// Tells the listed SMs by name also when all SMs are told, so that each of them reports when it is
-/// through.
+/// The listed SMs are named even when all SMs are told, so that each of them reports when it is
+/// done.
 void GmmuAnswers::replay(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle) {
   faults_.replaying(where, askers, cycle.number);
   statistics_.replays[where.tenant.value()] += askers.size();

@@ -1,8 +1,8 @@
 /// Answers of the GMMU to SMs and host: translations, refusals, far-faults, replays.
 ///
-/// A request for a page that is not there is refused (Nack-Replayable) and its SM listed in the
-/// page's far-fault MSHR; the first one of a page is told to the host, and when the page has come
-/// those listed are told to ask again.
+/// A request for an absent page is refused (Nack-Replayable) and its SM listed in the page's
+/// far-fault MSHR.  The first request for a page is reported to the host; when the page has come,
+/// the listed SMs are told to ask again.
 /// Source: 001, section B.2; memory-interference.md, section 5.3.1; architecture.md, section 8,
 /// rule 7.
 #pragma once
@@ -30,14 +30,13 @@ class GmmuAnswers {
   std::vector<bool>& told(TenantId tenant) { return told_[tenant.value()]; }
   FarFaults& faults() { return faults_; }
   const FarFaults& faults() const { return faults_; }
-  /// A walk found the page: the host hears of it with the next far-fault.
+  /// Notes that a walk found the page; the host is told with the next far-fault.
   void note(TenantPage where) { notes_.add(where); }
 
   /// Sends the translation; false if the request had to be refused.
   bool answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
-  /// Takes the host's answer on pages, or the end of their handling by the GPU (`which`). SMs that
-  /// wait for the pages ask again, or hear that there is no page. `entry_of(where)` is 0 for no
-  /// page.
+  /// Takes the host's answer on pages, or the end of their handling by the GPU (`which`). Waiting
+  /// SMs ask again, or are told that there is no page. `entry_of(where)` is 0 for no page.
   template <class EntryOf>
   void pages_came(const PageSpan& span, FarFaults::Which which, ReplayMode mode, EntryOf&& entry_of,
                   GmmuCycle& cycle) {
@@ -76,8 +75,8 @@ class GmmuAnswers {
   Link to_host_;
   FarFaults faults_;
   AccessNotes notes_;
-  std::vector<std::vector<bool>> told_;  ///< by tenant, SM
-  std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is right
+  std::vector<std::vector<bool>> told_;  ///< SMs of each tenant that have been told
+  std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is counted
   LocalHandlers& local_;
   GmmuStatistics& statistics_;
 };

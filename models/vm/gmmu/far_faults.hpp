@@ -38,10 +38,10 @@ class FarFaults {
 
   struct Setup {
     std::size_t entries = 0;          ///< entries of the table; 0: as many as there are faults
-    std::uint64_t granule_pages = 1;  ///< pages that are one fault in the queue
+    std::uint64_t granule_pages = 1;  ///< pages whose faults count as one in the queue
     std::size_t tenants = 0;
-    /// Requests that wait for an entry are refused meanwhile: an SM that issues again what was
-    /// squashed does so behind what is being looked up, which must not wait for that.
+    /// true: requests that wait for a free entry are refused. An SM issues squashed accesses again
+    /// behind lookups under way, so these lookups must not wait for an entry.
     bool refuses_all = false;
   };
   explicit FarFaults(const Setup& setup)
@@ -51,19 +51,20 @@ class FarFaults {
         by_tenant_(setup.tenants) {}
 
   enum class Refusal : std::uint8_t {
-    first,     ///< of its page: the host has to know
-    joined,    ///< the page has an entry
+    first,     ///< first refusal of the page: the host must hear of it
+    joined,    ///< the page has an entry already
     no_entry,  ///< the request waits in take_retry()
   };
   Refusal refuse(const TranslateRequest& request);
-  /// A request that waited for an entry and may look its page up again, an entry being kept for it
-  /// until looked_up(); false if there is none.
+  /// Takes a request that waited for an entry and may look its page up again; an entry is kept for
+  /// it until looked_up().  Returns false if there is none.
   bool take_retry(TranslateRequest& request);
   /// The host is told of the page.
   void pass_on(TenantPage where);
   bool host_has(TenantPage where) const;
   bool refuses_all() const { return refuses_all_; }
-  /// Granules that the host had before that of the page; 0 if it does not have the page.
+  /// Returns the number of granules that the host was told of before that of the page; 0 if it does
+  /// not have the page.
   std::uint32_t position(TenantPage where) const;
   /// Returns the number of granules that the host has been told of.
   std::uint32_t granules() const { return static_cast<std::uint32_t>(numbers_.size()); }
@@ -84,8 +85,8 @@ class FarFaults {
     });
   }
   enum class Which : std::uint8_t { all, local };
-  /// Calls came(where, askers) for each page of the span with waiting SMs, or of those pages that
-  /// the GPU handles by itself, in their order, and removes the waits.
+  /// Calls came(where, askers) for each page of the span with waiting SMs, in order, and removes
+  /// the waits; or for the pages among them that the GPU handles by itself.
   template <class Came>
   void take(const PageSpan& span, Which which, Came&& came) {
     auto fault = waiting_.lower_bound(span.first());
@@ -102,8 +103,8 @@ class FarFaults {
   }
 
   void replaying(TenantPage where, const Askers& askers, std::int64_t cycle);
-  /// Notes a replay. Returns the cycle in which the page's replays began if this was the last of
-  /// them, else -1.
+  /// Notes a replay. Returns the cycle in which the page's replays began if this was the last one,
+  /// else -1.
   std::int64_t replayed(TenantPage where, SmId sm);
   /// Replays of pages of the span have not completed.
   bool replays_in(const PageSpan& span) const;
@@ -116,7 +117,7 @@ class FarFaults {
  private:
   struct Fault {
     Askers askers;
-    bool host_has = false;  ///< it was told
+    bool host_has = false;  ///< the host has been told
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -125,7 +126,8 @@ class FarFaults {
   };
   /// Granule of pages that the host has.
   struct Granule {
-    std::uint64_t number = 0;  ///< in the order in which the host was told of the first
+    /// Number in the order in which the host was told of the granule's first page.
+    std::uint64_t number = 0;
     std::uint64_t pages = 0;
 
     template <class Archive>
@@ -134,8 +136,8 @@ class FarFaults {
     }
   };
   struct Replay {
-    std::int64_t began = 0;          ///< cycle
-    std::vector<std::uint16_t> sms;  ///< that have not completed
+    std::int64_t began = 0;          ///< cycle in which the fault began
+    std::vector<std::uint16_t> sms;  ///< SMs whose replay is not complete
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -152,13 +154,13 @@ class FarFaults {
   const std::size_t entries_;
   const std::uint64_t granule_pages_;
   const bool refuses_all_;
-  std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
+  std::size_t retrying_ = 0;  ///< entries reserved for requests on their way
   std::deque<TranslateRequest> without_entry_;
   std::map<TenantPage, Fault> waiting_;
-  std::map<TenantPage, Granule> granules_;  ///< by their first page
-  std::vector<std::uint64_t> numbers_;      ///< of these, ascending: the queue
+  std::map<TenantPage, Granule> granules_;  ///< granules by their first page
+  std::vector<std::uint64_t> numbers_;      ///< ascending numbers of the granules: the queue
   std::uint64_t last_number_ = 0;
-  std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
+  std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_` for each tenant
   std::map<TenantPage, Replay> replays_;
 };
 

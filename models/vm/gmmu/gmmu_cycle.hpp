@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// GMMU cycle of an action; its messages leave at the cycle's edge.
+/// GMMU cycle of an action; messages of the action leave at the cycle's edge.
 struct GmmuCycle {
   static constexpr std::int64_t never = INT64_MAX;
 

@@ -1,13 +1,13 @@
 /// Faults on untouched pages, which the GPU handles by itself.
 ///
 /// The driver marks the entries of pages that neither side owns (`untouched`) and keeps granules of
-/// zeroed frames here.  A fault on such a page begins a handler on the SM that faulted.  At its end
+/// zeroed frames here. A fault on such a page begins a handler on the SM that faulted. At its end
 /// it puts frames into the untouched entries of the page's granule, 16 pages whose entries share a
 /// line, by compare-and-swap; the CPU takes such entries by the exchange of an unmapping, which
-/// waits for handlers of its pages.  A second fault on the granule waits for the first.  Pages that
-/// the host was told of, since there were no frames, are left to it.
-/// Handlers run side by side, as many on an SM as `per_sm` lets; others wait for one of them.
-/// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
+/// waits for handlers of its pages. A second fault on the granule waits for the first. Pages that
+/// were reported to the host for lack of frames are left to the host. Handlers run side by side, at
+/// most `per_sm` on an SM; further ones wait for the end of a handler. Source: 000, sections 4.2
+/// and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
 /// Simplified: a handler is a latency, which includes the way to the SM and back. Its instructions
 /// take no issue slots.
@@ -34,16 +34,16 @@ namespace lockstep {
 struct LocalHandler {
   enum class State : std::uint8_t { unused, queued, running, swapping };
   State state = State::unused;
-  bool ended = false;     ///< its latency is over
+  bool ended = false;     ///< the latency is over
   bool answered = false;  ///< memory has answered the swap
   std::uint16_t sm = 0, warp = 0;
   std::uint16_t wanted = 0;  ///< bit i: page i of the granule is to get its frame
-  TenantPage first;          ///< of the granule
+  TenantPage first;          ///< first page of the granule
   VirtualPage faulted;
   Time found;
-  std::int64_t begun = 0;  ///< cycle
+  std::int64_t begun = 0;  ///< cycle in which the handler began
   GranuleFrames frames{};
-  /// The granule's entries as they are now: present where the handler put its frame.
+  /// Present entries of the granule, with the frames that the handler has filled in.
   GranuleFrames entries{};
 
   PageSpan span() const {
@@ -74,12 +74,12 @@ class LocalHandlers {
   void offered(const PageSpan& span, PhysicalAddress entries_at);
   /// The driver has zeroed the frames of a granule.
   void add_frames(const GranuleFrames& frames) { pool_.push_back(frames); }
-  /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
-  /// Returns false if the host has to handle it.
+  /// Takes the first refusal of an untouched page: the granule has a handler, or gets one. Returns
+  /// false if the host must handle the fault.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
   /// Returns whether a handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;
-  /// The tenant's tables are other ones.
+  /// Drops the tenant's tables, which have been replaced.
   void forget_tenant(TenantId tenant);
 
   /// Returns the next cycle with something to do.
@@ -88,7 +88,7 @@ class LocalHandlers {
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
   /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
-  /// Takes a handler that has ended; others that waited for it begin.
+  /// Takes a handler that has ended; handlers that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);
 
   std::size_t under_way() const { return by_granule_.size(); }
@@ -110,7 +110,7 @@ class LocalHandlers {
   void begin(std::uint32_t index, std::int64_t cycle);
 
   const LocalHandling parameters_;
-  const std::int64_t latency_, until_swap_;  ///< cycles
+  const std::int64_t latency_, until_swap_;  ///< latencies in cycles
   TableMemory& memory_;
   GmmuStatistics& statistics_;
 
@@ -122,9 +122,9 @@ class LocalHandlers {
   Timers swaps_, ends_;
   std::vector<std::uint32_t> finished_;
   std::deque<std::uint32_t> queue_;       ///< handlers that wait for others of their SM
-  std::vector<std::uint32_t> running_;    ///< by SM
-  std::vector<std::uint64_t> by_tenant_;  ///< handlers under way
-  std::int64_t counted_ = 0;              ///< cycle up to which local_handler_cycles is right
+  std::vector<std::uint32_t> running_;    ///< handlers running on each SM
+  std::vector<std::uint64_t> by_tenant_;  ///< handlers of each tenant under way
+  std::int64_t counted_ = 0;              ///< cycle up to which local_handler_cycles is counted
 };
 
 }  // namespace lockstep

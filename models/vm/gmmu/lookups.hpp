@@ -1,8 +1,8 @@
 /// Requests on their way through the second-level TLB.
 ///
-/// In order of arrival, some begin in each cycle; the large-page entries answer after the latency,
-/// the others after as much again.  A miss that finds no free MSHR waits, and no lookup begins
-/// meanwhile.
+/// A few lookups begin in each cycle, in order of arrival.  The large-page entries answer after the
+/// latency, the others after twice the latency.  A miss that finds no free MSHR waits, and no
+/// lookup begins meanwhile.
 /// Source: 004, sections 6.4 (ports) and 7.5.2 (two arrays).
 #pragma once
 
@@ -25,13 +25,13 @@ struct Lookup {
   }
 };
 
-/// Requests that have the same latency before them.
+/// Requests with the same remaining latency.
 class LookupStage {
  public:
   void add(std::int64_t ready, const TranslateRequest& request) {
     lookups_.push_back({ready, request});
   }
-  /// Takes a request that is ready by `cycle`. Returns false if there is none.
+  /// Takes a request that is ready at `cycle`. Returns false if there is none.
   bool take(std::int64_t cycle, TranslateRequest& request) {
     if (next() > cycle) return false;
     request = lookups_.front().request;

@@ -1,8 +1,8 @@
-/// The GMMU's way to page tables in memory: reads of walks, and atomics on entries.
+/// The GMMU's access to page tables in memory: reads of walks, and atomics on entries.
 ///
-/// All of it goes through L2 and DRAM like the SMs' requests.  What is done to one entry arrives in
-/// the order in which it was sent, since a line has one partition: a read sent after an exchange
-/// sees what the exchange left.
+/// All accesses go through L2 and DRAM like the SMs' requests.  Accesses to one entry arrive in the
+/// order of sending, since a line has one partition: a read sent after an exchange sees the result
+/// of the exchange.
 /// Source: memory-interference.md, section 5.3.1 (reads of a walk); architecture.md, section 8,
 /// rule 7 (exchange).
 #pragma once
@@ -26,7 +26,8 @@ class TableMemory {
   static constexpr std::uint32_t entries_per_line = line_bytes / sizeof(std::uint64_t);
   static constexpr unsigned asker_bits = 29;
 
-  /// Purpose of an answer: the upper bits of its tag.  The rest of the tag is the asker's.
+  /// Purpose of an answer: the upper bits of its tag.  The rest of the tag belongs to the
+  /// requester.
   enum class Purpose : std::uint8_t { walk, set_bits, exchange, clear_bits, swap };
   static Purpose purpose_of(std::uint32_t tag) { return static_cast<Purpose>(tag >> asker_bits); }
   static std::uint32_t asker_of(std::uint32_t tag) { return tag & ((1u << asker_bits) - 1); }
@@ -41,11 +42,11 @@ class TableMemory {
   void disable(TenantId tenant, PhysicalAddress table, GmmuCycle& cycle);
   void clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry, std::uint64_t bits,
                   GmmuCycle& cycle);
-  /// Puts 0 into `count` entries of one line. The answer carries the old entries.
+  /// Exchanges `count` entries of one line with 0. The answer carries the old entries.
   void exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint32_t count,
                 GmmuCycle& cycle);
-  /// Puts the frames of a granule, whose entries begin at `first`, into its untouched entries whose
-  /// bit is set in `wanted`. The answer carries the old entries.
+  /// Writes the frames of a granule, whose entries begin at `first`, into untouched entries with
+  /// their bit set in `wanted`. The answer carries the old entries.
   void swap(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint16_t wanted,
             const GranuleFrames& frames, GmmuCycle& cycle);
   /// Counts an answer; every one must be told here.

@@ -7,14 +7,14 @@
 
 namespace lockstep {
 
-/// Interference attribution at the second-level TLB: who waited for a port or an MSHR, and behind
-/// whom; whose entries made room for whose.
-/// Source: architecture.md, section 3 "interference attribution".
+/// Interference at the second-level TLB: which tenant waited for a port or an MSHR behind which
+/// tenant, and whose entries replaced entries of which tenant. Source: architecture.md, section 3
+/// "interference attribution".
 class TlbWaits {
  public:
   explicit TlbWaits(GmmuStatistics& statistics) : statistics_(statistics) {}
 
-  /// Begins the lookup of a request that arrived; returns false if there is none.
+  /// Begins the lookup of a request that has arrived; returns false if there is none.
   bool take_arrived(LookupStage& arrived, std::int64_t cycle, TranslateRequest& request) {
     const std::int64_t arrival = arrived.next();
     if (!arrived.take(cycle, request)) return false;

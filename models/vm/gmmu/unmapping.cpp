@@ -103,7 +103,7 @@ std::uint32_t Unmappings::exchanged(std::uint32_t asker, const std::byte* old_en
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint64_t old;
     std::memcpy(&old, old_entries + i * sizeof old, sizeof old);
-    // What the use of the page set in the mirror is there already.
+    // Bits that the use of the page set in the mirror are already there.
     slots_[index].entries[first + i] |= old;
   }
   --exchanging_;

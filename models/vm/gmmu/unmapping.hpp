@@ -1,10 +1,10 @@
-/// Pages are taken away: from the page table, from all TLBs, from the L1 caches.
+/// Removal of pages from the page table, from all TLBs and from the L1 caches.
 ///
-/// In this order: the GPU's own handlers of the pages end (local_handlers.hpp), and replays of them
-/// complete; the GMMU forgets what it keeps of them and sets
-/// walks for them aside; their entries are exchanged with 0 in memory, so that no bit that a walk
-/// or a store has set is lost; every SM that ever got a translation of the tenant is told to drop
-/// the pages and answers which of them it stored to; the host gets the entries as they were.
+/// The steps are: the GPU's own handlers of the pages end (local_handlers.hpp), and replays of them
+/// complete; the GMMU drops its entries of the pages and sets their walks aside; the entries in
+/// memory are exchanged with 0, so that no bit set by a walk or a store is lost; every SM that ever
+/// got a translation of the tenant is told to drop the pages and answers with those that it stored
+/// to; the host gets the old entries.
 /// Source: architecture.md, section 8, rule 7.
 ///
 /// Simplified: exchanges of all unmappings share `exchanges_at_once` places, in order of arrival.
@@ -25,7 +25,7 @@ struct Unmapping {
   enum class Stage : std::uint8_t { none, replays, exchange, shootdown };
   UnmapRequest request;
   Stage stage = Stage::none;
-  std::uint32_t missing = 0;  ///< answers of memory, then of SMs
+  std::uint32_t missing = 0;  ///< missing answers of memory, then of SMs
   std::vector<std::uint64_t> entries;
   std::vector<std::uint64_t> stored;  ///< bit i: page i was stored to
 
@@ -35,8 +35,8 @@ struct Unmapping {
     const std::uint64_t i = where.page - span().first().page;
     stored[i / 64] |= std::uint64_t{1} << i % 64;
   }
-  /// Sets the dirty bits of the pages that SMs stored to. In a large page a store to one page is
-  /// one to all, and the access bits of the first entry hold for all.
+  /// Sets the dirty bits of the pages that SMs stored to. A store to one page of a large page
+  /// counts for all its pages, and the accessed bit of the first entry holds for all.
   void merge_stores();
   void serialize(Archive& archive);
 };
@@ -55,12 +55,12 @@ class Unmappings {
   std::uint32_t ready(const FarFaults& faults, const LocalHandlers& local) const;
   /// Entries are about to be exchanged: no walk may read them.
   bool holds(TenantPage where) const;
-  /// Returns the unmapping whose shootdown must come after an SM's store to the page; nullptr if
-  /// the page is not being unmapped.
+  /// Returns the unmapping whose shootdown must follow an SM's store to the page; nullptr if the
+  /// page is not being unmapped.
   Unmapping* unmapping_of(TenantPage where);
 
   void start_exchange(std::uint32_t index, GmmuCycle& cycle);
-  /// Takes answers of memory. Returns the unmapping whose entries have all been exchanged, or
+  /// Takes an answer of memory. Returns the unmapping if all its entries have been exchanged, or
   /// `none`.
   std::uint32_t exchanged(std::uint32_t asker, const std::byte* old_entries, std::uint32_t count,
                           GmmuCycle& cycle);
@@ -75,13 +75,14 @@ class Unmappings {
 
  private:
   struct Line {
-    std::uint32_t unmapping = 0, first = 0, count = 0;  ///< entries
+    /// The unmapping, and `count` of its entries from `first` on.
+    std::uint32_t unmapping = 0, first = 0, count = 0;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(unmapping, first, count);
     }
   };
-  // An exchange is known by its unmapping and its first entry.
+  // An exchange is identified by its unmapping and its first entry.
   static constexpr unsigned first_bits = 9;
 
   void clear_large(std::uint32_t index, GmmuCycle& cycle);
@@ -90,8 +91,9 @@ class Unmappings {
 
   TableMemory& memory_;
   std::vector<Unmapping> slots_;
-  std::vector<std::uint32_t> free_, order_;  ///< order of arrival
-  std::deque<Line> lines_;                   ///< to be exchanged
+  /// Free unmappings, and those under way in order of arrival.
+  std::vector<std::uint32_t> free_, order_;
+  std::deque<Line> lines_;  ///< lines still to be exchanged
   std::uint32_t exchanging_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Pages that four levels of 9 bits can reach. No buffer lies beyond them.
+/// Number of pages that four levels of 9 bits can reach. No buffer lies beyond them.
 constexpr std::uint64_t reachable_pages = std::uint64_t{1} << (9 * walk_levels);
 
 }  // namespace

@@ -1,15 +1,15 @@
 /// Page walks: their MSHRs, their queue, and the walkers that read four levels of entries.
 ///
-/// One walk per page serves everybody who asks for it meanwhile, and the notices of first stores to
-/// it: it ends in an atomic OR when accessed or dirty bits are to be set.  In a large page (`large`
-/// in the level-3 entry) it reads the first level-4 entry and its result stands for all of it.
-/// A walk of a page that is being unmapped is stale: what it read may be what the exchange took, so
-/// it begins again when the exchange is over.
+/// One walk per page serves all requests for the page meanwhile, and the notices of first stores to
+/// it.  The walk ends with an atomic OR when accessed or dirty bits must be set.  In a large page
+/// (`large` in the level-3 entry) it reads the first level-4 entry, and its result holds for the
+/// whole large page. A walk of a page that is being unmapped is stale: it may have read an entry
+/// that the exchange has taken, so it begins again after the exchange.
 /// Sources: 004, sections 6.4 (walker), 7.3.3 (`large`); 000, Table 1; 001, section B.2 (fixed
 /// latency); architecture.md, section 8, rule 7.
 ///
-/// Simplified: walkers are taken in the order in which walks were asked for.
-/// Cost model: a walker is held from the first lookup to the last entry, or for `vm.walk_latency`.
+/// Simplified: walks get walkers in the order of their requests. Cost model: a walker is held from
+/// the first lookup to the last entry, or for `vm.walk_latency`.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ struct Walk {
   std::uint16_t tenant = 0;
   std::uint8_t level = 0;  ///< level of the entry that is looked up or read
   bool used = false;
-  bool active = false;  ///< has a walker
+  bool active = false;  ///< the walk has a walker
   bool stale = false;
-  bool written = false;   ///< ends in setting the dirty bit
-  bool large = false;     ///< the level-3 entry is one of a large page
+  bool written = false;   ///< the walk ends with setting the dirty bit
+  bool large = false;     ///< the level-3 entry maps a large page
   bool done = false;      ///< `result` is there; 0: not present
-  PhysicalAddress place;  ///< of the entry of `level`
+  PhysicalAddress place;  ///< place of the entry at `level`
   PageTableEntry result;
-  std::int64_t asked = 0, queued = 0, begun = 0;  ///< cycles
-  std::vector<TranslateRequest> requests;         ///< whom it serves
+  std::int64_t asked = 0, queued = 0, begun = 0;  ///< cycles of request, queueing and begin
+  std::vector<TranslateRequest> requests;         ///< requests that the walk serves
 
   std::uint64_t table_page() const {
     return large ? page / pages_per_large * pages_per_large : page;
@@ -78,9 +78,10 @@ class Walkers {
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
-  /// Walks of the tenant that have begun are stale: their tables may be other pages by now.
+  /// Sets the tenant's level-1 table.  Walks of the tenant that have begun are stale: their tables
+  /// may be other pages by now.
   void set_root(TenantId tenant, PhysicalAddress table);
-  /// Joins the walk for its page, or begins one.
+  /// Joins the walk for the page, or begins one.
   void translate(const TranslateRequest& request, std::int64_t cycle);
   void written(TenantPage where, std::int64_t cycle);
 
@@ -113,7 +114,7 @@ class Walkers {
   /// The walk has been dealt with.
   void end(std::uint32_t index, std::int64_t cycle);
 
-  /// Marks walks for pages of a span as stale, because these are being unmapped. Calls
+  /// Marks walks for pages of a span as stale, because the pages are being unmapped. Calls
   /// stored(where) for each page with a notice that did not reach its entry.
   template <class Stored>
   void unmap(const PageSpan& span, Stored&& stored) {
@@ -144,12 +145,12 @@ class Walkers {
   const PageTableMirror& mirror_;
   GmmuStatistics& statistics_;
 
-  std::vector<PhysicalAddress> roots_;  ///< level-1 table by tenant
+  std::vector<PhysicalAddress> roots_;  ///< level-1 table of each tenant
   std::vector<Walk> walks_;
-  std::vector<TlbKey> keys_;  ///< by walk; none: free
+  std::vector<TlbKey> keys_;  ///< key of each walk; none: free
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> queue_;
-  std::vector<std::uint32_t> set_aside_;  ///< until their pages are unmapped
+  std::vector<std::uint32_t> set_aside_;  ///< walks set aside until their pages are unmapped
   std::deque<std::pair<std::int64_t, std::uint32_t>> timers_;
   std::uint32_t free_walkers_, used_ = 0, translations_ = 0;
   std::uint16_t last_tenant_ = 0;  ///< tenant of the walk that last released a walker

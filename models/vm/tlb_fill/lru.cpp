@@ -1,4 +1,4 @@
-/// Every finished walk fills the second-level TLB, over its least recently used entry.
+/// Every finished walk fills the second-level TLB, in place of its least recently used entry.
 /// Source: 004, section 6.4 (SharedTLB, the baseline).
 #include "models/vm/tlb_fill/tlb_fill.hpp"
 

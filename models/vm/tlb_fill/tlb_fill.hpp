@@ -18,24 +18,25 @@ namespace lockstep {
 struct FinishedWalk {
   TenantPage where;
   PageTableEntry entry;
-  std::span<const TranslateRequest> requests;  ///< who waited, the first one started the walk
+  /// Requests that waited; the first one started the walk.
+  std::span<const TranslateRequest> requests;
 };
 
-/// Plug point `tlb_fill`: where the result of a page walk is kept.
+/// Plug point `tlb_fill`: it decides where the result of a page walk is kept.
 ///
-/// Contract: `fill` puts the entry into the TLB or into an array of the policy's own, which `find`
-/// then looks up; what `drop` names is not found any more.  Depend on nothing but the arguments and
-/// what serialize keeps.
+/// Contract: `fill` puts the entry into the TLB or into an array of the policy, which `find` looks
+/// up; `drop` removes entries.  Decisions depend only on the arguments and on the state in
+/// serialize.
 /// Source: memory-interference.md, sections 5.3.3 and 7.3 (004, sections 6.4.2 and 6.5).
 class TlbFill : public EpochPolicy {
  public:
   virtual void fill(const FinishedWalk& walk, Time now, Tlb& tlb) = 0;
-  /// Returns an entry beside the TLB that translates the page, looked up together with the TLB's
-  /// arrays.
+  /// Returns an entry outside of the TLB that translates the page; it is looked up together with
+  /// the TLB's arrays.
   virtual const PageTableEntry* find(TenantPage) { return nullptr; }
   /// A lookup of a tenant has ended.
   virtual void on_lookup(TenantId, bool /*hit*/, Time /*now*/) {}
-  /// A walk for somebody who waits was asked for, or has ended.
+  /// Notes that a walk for a waiting request was requested, or has ended.
   virtual void on_walk(TenantId, bool /*begins*/) {}
   /// Each returns the number of entries dropped.
   virtual std::uint32_t drop(TenantPage) { return 0; }
@@ -49,7 +50,7 @@ struct TlbFillFactory {
   MakeEpochController controller = nullptr;
   /// Schema of the policy's own counters, if it has any.
   const StatisticsSchema& (*statistics)() = nullptr;
-  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
+  SmSideFactory sm_side = {};  ///< part of the policy in every SM, if it has one
 };
 const PolicyRegistry<TlbFillFactory>& tlb_fills();
 const PolicyList& tlb_fill_policies();

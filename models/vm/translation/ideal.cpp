@@ -1,7 +1,7 @@
-/// Every SM is told of every page when it is mapped, and of its end by the shootdown; an access to
-/// a page that it knows costs what a hit in the L1 TLB costs.  The first use of a page by an SM is
-/// told to the GMMU, for the accessed bits that eviction sees, and nobody waits for that.  Pages
-/// that are not there fault as ever: asked for, refused, replayed.
+/// Every SM is told about every page when it is mapped, and about its removal by the shootdown; an
+/// access to a known page costs as much as a hit in the L1 TLB.  An SM reports its first use of a
+/// page to the GMMU, for the accessed bits that eviction sees; no access waits for that.  Absent
+/// pages fault as usual: requested, refused, replayed.
 /// Source: 004, sections 6.2 and 7.5 (the ideal TLB that both are compared with).
 #include "models/vm/translation/translation.hpp"
 

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// A GPU without a second-level TLB.
+/// Makes the translation of a GPU without a second-level TLB.
 std::unique_ptr<TranslationPath> make_no_second_level();
 
 }  // namespace lockstep

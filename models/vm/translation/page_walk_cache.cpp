@@ -1,7 +1,7 @@
 /// Page table entries near the walkers, and no second-level TLB.
 ///
 /// Before each of its four reads a walk looks the entry up here.  Entries of all levels share the
-/// cache; each is known by its level and the pages beneath it.
+/// cache; the key of an entry is its level and the pages beneath it.
 /// Source: 004, section 6.2 (PWCache).
 ///
 /// Simplified: with a fixed walk latency walks read no memory, so that the cache is not used.
@@ -49,7 +49,7 @@ class PageWalkCache final : public TranslationPath {
   void serialize(Archive& archive) override { entries_.serialize(archive); }
 
  private:
-  /// Returns a key. Page numbers have 36 bits; the level stands below them, so that the entries of
+  /// Returns a key. Page numbers have 36 bits, with the level below them, so that the entries of
   /// one level spread over the sets.
   static TlbKey key(TenantPage where, unsigned level) {
     const std::uint64_t number = where.page.value() >> (9 * (walk_levels - level));

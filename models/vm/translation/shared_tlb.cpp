@@ -1,13 +1,12 @@
 /// A second-level TLB shared by all SMs.
 ///
 /// The entries for large pages are looked up first; when they miss, those for base pages take as
-/// long again, unless both are looked up at once (`vm.l2_tlb.together`).  What is looked up beside
-/// the TLB (tlb_fill) is found with the base entries. Sources: 004, sections 6.2 (SharedTLB)
-/// and 7.1.2, 7.5.2 (two arrays, one after the other).
+/// long again, unless both are looked up at once (`vm.l2_tlb.together`).  Entries beside the TLB
+/// (tlb_fill) are found together with the base entries. Sources: 004, sections 6.2 (SharedTLB) and
+/// 7.1.2, 7.5.2 (two arrays, one after the other).
 ///
-/// Simplified: a tenant without large pages pays for the lookup of the large entries, too.
-/// Cost model: `vm.l2_tlb.latency` per array or for both, `vm.l2_tlb.ports` lookups begin in a
-/// cycle.
+/// Simplified: a tenant without large pages also pays for the lookup of the large entries. Cost
+/// model: `vm.l2_tlb.latency` per array or for both, `vm.l2_tlb.ports` lookups begin in a cycle.
 #include "models/vm/translation/no_second_level.hpp"
 #include "models/vm/translation/translation.hpp"
 

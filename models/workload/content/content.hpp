@@ -13,11 +13,11 @@ namespace lockstep {
 /// Knowledge of a buffer's bytes without a look at them.
 enum class Known : std::uint8_t {
   nothing,
-  initial,  ///< bytes of its initial content
-  zeros,    ///< no initial content, never touched
+  initial,  ///< the bytes are the initial content
+  zeros,    ///< the bytes are zero: no initial content, never touched
 };
 
-/// The initial content of a buffer, addressable by position so that untouched pages cost nothing.
+/// Initial content of a buffer, addressable by position so that untouched pages cost nothing.
 class Content {
  public:
   virtual ~Content() = default;
@@ -25,9 +25,9 @@ class Content {
   virtual void read(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
 };
 
-/// The content `buffer.initial` describes; nullptr for zeros.  The same bits on every machine: the
-/// values come from Philox and fixed-order arithmetic.  Throws UserError for a file that cannot be
-/// read or is too short, and for numbers that the buffer's type cannot hold.
+/// Returns the content that `buffer.initial` describes; nullptr for zeros.  The bits are equal on
+/// every computer: values come from Philox and arithmetic in a fixed order.  Throws UserError for a
+/// file that cannot be read or is too short, and for numbers that the buffer's type cannot hold.
 std::shared_ptr<const Content> make_content(const Buffer& buffer);
 
 /// Makes the contents of every buffer of a workload; buffers of one graph share one content.

@@ -2,9 +2,9 @@
 ///
 /// Edge e is drawn from the random numbers of e alone: uniform (both ends), or R-MAT: at each level
 /// one quarter of the adjacency matrix is chosen with the probabilities a, b, c, d; a vertex that
-/// does not exist (the number of vertices is no power of two) means another try.  Edges are sorted
-/// by source; those of one source keep the order in which they were drawn.  Elements beyond the
-/// graph's are zero.  Weights (uniform.cpp): [0, 1) for floats, 1 to 100 for integers.
+/// does not exist (the number of vertices is no power of two) is drawn again.  Edges are sorted by
+/// source; edges of one source keep the order of drawing.  Elements behind those of the graph are
+/// zero.  Weights (uniform.cpp): [0, 1) for floats, 1 to 100 for integers.
 /// Source: D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM
 /// 2004; a = 0.57, b = c = 0.19 as in Graph500.
 ///
@@ -80,7 +80,7 @@ class Numbers final : public Content {
 
  private:
   isa::Type type_;
-  std::shared_ptr<const CsrGraph> graph_;  ///< owns numbers_
+  std::shared_ptr<const CsrGraph> graph_;  ///< owner of numbers_
   const std::vector<std::uint64_t>& numbers_;
 };
 

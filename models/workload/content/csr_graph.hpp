@@ -16,7 +16,7 @@ class CsrGraph {
 
   /// `vertices` + 1 numbers: the edges of vertex v are [rows[v], rows[v + 1]).
   const std::vector<std::uint64_t>& rows() const { return rows_; }
-  /// Returns the vertex to which each edge leads.
+  /// Returns the end vertex of each edge.
   const std::vector<std::uint64_t>& columns() const { return columns_; }
 
  private:

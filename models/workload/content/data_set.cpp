@@ -1,5 +1,5 @@
-/// Initial content `file` with `data_set`: numbers of an HDF5 file, in the order in which they
-/// stand there whatever the data set's shape, converted to the buffer's type.
+/// Initial content `file` with `data_set`: numbers of an HDF5 file in their stored order,
+/// independent of the data set's shape, converted to the buffer's type.
 ///
 /// Simplified: the whole data set is read at the start, since its chunks do not coincide with
 /// pages.

@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// Purpose of random content: the same seed gives unrelated numbers to each.
+/// Purpose of random content: one seed gives unrelated numbers to each.
 enum class ContentPurpose : std::uint32_t {
   uniform = 0x100,
   normal,
@@ -22,7 +22,7 @@ enum class ContentPurpose : std::uint32_t {
   graph_weights,
 };
 
-/// Two 64-bit random numbers belong to each block of Philox: number `index` of a purpose.
+/// Random 64-bit numbers of a purpose, by their index; each block of Philox gives two.
 class RandomNumbers {
  public:
   RandomNumbers(std::uint64_t seed, ContentPurpose purpose) : seed_(seed), purpose_(purpose) {}

@@ -8,8 +8,9 @@ namespace lockstep {
 
 class CsrGraph;
 
-/// A generator for each kind of initial content; each in the file of its name.
-std::shared_ptr<const Content> make_linear(const Buffer& buffer);  ///< and a single value
+/// Functions that make a generator for each kind of initial content, each in the file of its name.
+/// make_linear() makes single values, too.
+std::shared_ptr<const Content> make_linear(const Buffer& buffer);
 std::shared_ptr<const Content> make_uniform(const Buffer& buffer);
 std::shared_ptr<const Content> make_normal(const Buffer& buffer);
 std::shared_ptr<const Content> make_permutation(const Buffer& buffer);

@@ -1,7 +1,7 @@
 /// Initial content `value` and `linear`: element i is start + i * step.
 ///
-/// Whole numbers in integer buffers are computed modulo 2^64 and cut to the type; other numbers in
-/// double precision, then rounded to the type (integers: toward zero).
+/// Whole numbers in integer buffers are computed modulo 2^64 and truncated to the type; other
+/// numbers are computed in double precision and rounded to the type (integers: toward zero).
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"
 #include "models/workload/element.hpp"

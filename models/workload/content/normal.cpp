@@ -73,7 +73,7 @@ std::shared_ptr<const Content> make_normal(const Buffer& buffer) {
   const Initializer& initial = buffer.initial;
   if (initial.second < 0)
     throw UserError(initial.where, "a deviation is not negative", "write 0 or more");
-  constexpr double widest = 9;  // deviations; see the source
+  constexpr double widest = 9;  // widest deviation; see the source
   check_fits(buffer, initial.first - widest * initial.second);
   check_fits(buffer, initial.first + widest * initial.second);
   return std::make_shared<Normal>(buffer.type, initial.first, initial.second, initial.seed);

@@ -49,7 +49,7 @@ class RawFile final : public Content {
     return UserError(where_, "cannot read " + name_ + ": " + reason,
                      "name a file that holds the whole buffer");
   }
-  /// Throws out of the constructor, which has no destructor to rely on.
+  /// Throws from the constructor, for which no destructor runs.
   [[noreturn]] void fail(const std::string& reason) {
     close();
     throw error(reason);

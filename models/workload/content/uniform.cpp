@@ -1,8 +1,8 @@
 /// Initial content `uniform`: independent numbers in [low, high), and the weights of graphs.
 ///
-/// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product
-/// with the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
-/// precision, then rounded to the type; what rounds up to `high` becomes `low`.
+/// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product with
+/// the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
+/// precision, then rounded to the type; a number that rounds up to `high` becomes `low`.
 
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"
@@ -18,7 +18,7 @@ class Uniform final : public Content {
       : type_(type), low_(low), high_(high), seed_(seed), purpose_(purpose) {
     if (isa::is_float(type)) return;
     base_ = integer_bits(low);
-    choices_ = integer_bits(high) - base_;  // 0 stands for 2^64
+    choices_ = integer_bits(high) - base_;  // number of values; 0 stands for 2^64
   }
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) const override {

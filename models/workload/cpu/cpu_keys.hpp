@@ -7,21 +7,23 @@
 
 namespace lockstep {
 
-/// How a program misses its caches.  Source: memory-interference.md, sections 1.4 and 4.5.
+/// Misses of a program in its caches.  Source: memory-interference.md, sections 1.4 and 4.5.
 struct CpuTraffic {
-  double misses = 0;            ///< lines read, in a thousand instructions
-  double row_locality = 0;      ///< share of requests that find their row open, alone
-  double bank_parallelism = 0;  ///< banks with reads of it while it has any, alone
-  double write_share = 0;       ///< of all its requests
+  double misses = 0;  ///< lines read per thousand instructions
+  /// Share of requests that find their row open, when the program runs alone.
+  double row_locality = 0;
+  /// Banks with reads of the program while there are any, when it runs alone.
+  double bank_parallelism = 0;
+  double write_share = 0;  ///< share of writes among all requests
 };
 
-/// In the order in which /config of an output has them.
+/// Keys of a CPU program, in the order of /config of an output.
 struct CpuKeys : CpuTraffic {
   static constexpr double of_profile = -1;
   static constexpr const char* of_profile_text = "the profile's";
 
-  Bytes memory;         ///< that it may touch
-  std::string profile;  ///< "": a trace
+  Bytes memory;         ///< memory that the program may touch
+  std::string profile;  ///< name of the profile; "": the program is a trace
   std::string trace_file;
 
   static auto schema() {

@@ -11,7 +11,7 @@ struct CpuProfile {
   CpuTraffic traffic;
 };
 
-/// The benchmarks of SPEC CPU2006 as 004 uses them, by their misses behind the last cache.
+/// Returns the benchmarks of SPEC CPU2006 that 004 uses, by their misses in the last cache.
 ///
 /// Source: 004, Table 5.3 (misses).  Row locality, bank parallelism and write share are not in 004:
 /// ours, one of three kinds for each benchmark, after what section 5.1.4 says of CPU programs

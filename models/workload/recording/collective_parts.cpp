@@ -59,7 +59,7 @@ class Ring {
   std::uint64_t receive(std::size_t k, std::uint64_t element) const {
     return asked_.members[k].receive + element * asked_.element_bytes;
   }
-  /// Two parts of memory take turns: one is sent while the other is filled.
+  /// Returns an alternating part of scratch memory: one part is sent while the other is filled.
   std::uint64_t scratch(std::size_t k, std::size_t round, std::uint64_t part) const {
     return asked_.members[k].scratch + round % 2 * part * asked_.element_bytes;
   }
@@ -151,10 +151,10 @@ class Ring {
     gather(share(), asked_.count, 0);
   }
 
-  /// The root's own part is summed where it stays; the others' come from their scratch memory.
+  /// The root sums its own part in place; parts of the others come from their scratch memory.
   void reduce() {
     const std::uint64_t part = share();
-    const std::size_t round = n_ - 2;  // the last
+    const std::size_t round = n_ - 2;  // last round
     reduce_in_ring(part, asked_.count, [&](std::size_t k) {
       return k == asked_.root ? receive(k, k * part) : scratch(k, round, part);
     });
@@ -165,7 +165,7 @@ class Ring {
     wait();
   }
 
-  /// A part for each GPU, which then go round.
+  /// Sends a part to each GPU; the parts then go around the ring.
   void broadcast() {
     const std::uint64_t part = share();
     for (std::size_t k = 0; k < n_; ++k) {

@@ -1,5 +1,5 @@
-/// A recorded collective: what the GPUs of a program do together, and the copies and launches that
-/// it stands for, in rings.
+/// A recorded collective: a joint operation of a program's GPUs, and the copies and launches in
+/// rings that carry it out.
 ///
 /// Capture and replay take the same parts in the same order, so that sums of floats have the same
 /// bits.  Every part of the buffers goes from GPU to GPU, all GPUs sending at the same time.
@@ -16,11 +16,11 @@ namespace lockstep {
 
 /// A GPU's part in a collective; in an exchange: a message.
 struct CollectiveMember {
-  std::uint64_t send = 0, receive = 0;  ///< addresses
-  std::uint64_t scratch = 0;   ///< address of memory for two parts of what arrives; 0: none needed
+  std::uint64_t send = 0, receive = 0;  ///< addresses of the two ends
+  std::uint64_t scratch = 0;   ///< address of memory for two received parts; 0: none needed
   std::uint64_t count = 0;     ///< elements of a message
-  std::uint32_t stream = 0;    ///< as recordings number them, with the device
-  std::uint32_t is_local = 0;  ///< of a message: 1, it stays on its GPU
+  std::uint32_t stream = 0;    ///< stream numbered as in recordings, with the device
+  std::uint32_t is_local = 0;  ///< 1: the message stays on its GPU
 };
 
 struct RecordedCollective {
@@ -37,9 +37,10 @@ struct RecordedCollective {
 
   Operation operation = Operation::all_reduce;
   std::uint32_t root = 0;
-  std::uint32_t kernel = 0;  ///< index in /kernels: it combines, or copies where nothing is
+  /// Index in /kernels of the kernel that combines, or copies where nothing is combined.
+  std::uint32_t kernel = 0;
   std::uint32_t element_bytes = 4;
-  /// Elements of each GPU: of what it gives to an all_gather, of what a reduce_scatter leaves it.
+  /// Elements of each GPU: its input of an all_gather, its result of a reduce_scatter.
   std::uint64_t count = 0;
   std::vector<CollectiveMember> members;
 
@@ -55,15 +56,15 @@ struct RecordedCollective {
 /// A copy between GPUs, a launch, or the wait for a stream.
 struct CollectivePart {
   enum class Kind : std::uint8_t {
-    copy,     ///< of `bytes` from `one` to `to`
-    combine,  ///< to[i] = one[i] + other[i], or what else the kernel does
-    local,    ///< a copy within the GPU, by a kernel
+    copy,     ///< copies `bytes` bytes from `one` to `to`
+    combine,  ///< to[i] = one[i] + other[i], or another operation of the kernel
+    local,    ///< a copy within the GPU by a kernel
     wait,     ///< the host waits for the stream
   };
   Kind kind = Kind::wait;
   std::uint32_t stream = 0;
   std::uint64_t to = 0, one = 0, other = 0, count = 0, bytes = 0;
-  std::uint32_t divisor = 1;  ///< of averages: the last sum is divided by it
+  std::uint32_t divisor = 1;  ///< averages: the last sum is divided by this
 
   bool is_launch() const { return kind == Kind::combine || kind == Kind::local; }
 };
@@ -73,13 +74,13 @@ struct CollectiveArguments {
   std::uint64_t to = 0, one = 0, other = 0, count = 0;
   std::uint32_t divisor = 1, unused = 0;
 
-  static constexpr std::size_t bytes = 36;  ///< of them that a kernel has
+  static constexpr std::size_t bytes = 36;  ///< bytes of the parameters that a kernel has
 };
-inline constexpr std::uint32_t collective_threads = 256;  ///< of a block, an element each
+inline constexpr std::uint32_t collective_threads = 256;  ///< threads of a block, one element each
 
 std::vector<CollectivePart> parts_of(const RecordedCollective& collective);
 
-/// Returns how many elements a GPU needs memory for beside its buffers.
+/// Returns the elements of extra memory that a GPU needs besides its buffers.
 std::uint64_t scratch_elements(RecordedCollective::Operation operation, std::uint64_t count,
                                std::size_t members);
 

@@ -1,4 +1,4 @@
-/// A step of a recorded program, as it stands in the table /steps of its file.
+/// A step of a recorded program, as stored in the table /steps of its file.
 ///
 /// Memory is named by its address, which is the same on the machine that replays; data by its first
 /// entry in /parts, which lists blocks of /blocks.
@@ -16,13 +16,13 @@ namespace lockstep {
 
 struct RecordedStep {
   enum class Kind : std::uint32_t {
-    launch,              ///< `data`, `bytes`: its parameters in /arguments
-    copy_to_gpu,         ///< `data`: the host's bytes at that time
-    copy_to_host,        ///< `data`: the bytes that the program got
-    write,               ///< the CPU writes to memory that it shares with the GPU
-    read,                ///< the CPU reads from it
-    synchronize,         ///< all streams
-    synchronize_stream,  ///< one of them
+    launch,              ///< launch; `data`, `bytes`: parameters in /arguments
+    copy_to_gpu,         ///< copy; `data`: the host's bytes at that time
+    copy_to_host,        ///< copy; `data`: the bytes that the program got
+    write,               ///< the CPU writes to memory shared with the GPU
+    read,                ///< the CPU reads memory shared with the GPU
+    synchronize,         ///< the host waits for all streams
+    synchronize_stream,  ///< the host waits for one stream
     prefetch_to_gpu,
     prefetch_to_host,
     prefer_gpu,
@@ -30,16 +30,16 @@ struct RecordedStep {
     prefer_none,
     read_mostly,
     not_read_mostly,
-    delay,                ///< `bytes`: femtoseconds
+    delay,                ///< the host computes for `bytes` femtoseconds
     launch_programmatic,  ///< a launch that may overlap with the one ahead of it in its stream
-    copy_to_peer,         ///< `data`: destination on another device
-    collective,           ///< `data`, `bytes`: its description in /arguments (collective_parts.hpp)
+    copy_to_peer,         ///< copy; `data`: destination on another device
+    collective,  ///< collective; `data`, `bytes`: description in /arguments (collective_parts.hpp)
   };
   static constexpr std::uint32_t kinds = 18;
 
-  /// A launch has its clusters in the address: blocks along x, y and z, a byte each; 0: none.
+  /// A launch keeps its cluster in `address`: blocks along x, y and z, a byte each; 0: none.
   std::uint64_t address = 0, bytes = 0, data = 0;
-  std::uint32_t kind = 0, stream = 0, waits = 0;  ///< waits: the host does, for this copy
+  std::uint32_t kind = 0, stream = 0, waits = 0;  ///< `waits`: the host waits for this copy
   std::uint32_t kernel = 0;                       ///< index in /kernels
   std::uint32_t blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, unused = 0;
@@ -89,11 +89,12 @@ struct RecordedData {
   }
 };
 
-/// Floats of what a copy to the host gave that may differ in a replay (isa::InexactFloats), as they
-/// stand in the table /inexact, in the order of the copies.  A recording without such has no table.
+/// Floats of a copy to the host that may differ in a replay (isa::InexactFloats), as stored in the
+/// table /inexact, in the order of the copies.  A recording without such floats has no table.
 struct RecordedFloats {
-  std::uint64_t data = 0;               ///< of the copy: its first entry in /parts
-  std::uint64_t offset = 0, count = 0;  ///< bytes from the copy's begin, elements
+  std::uint64_t data = 0;  ///< first entry of the copy in /parts
+  /// Offset in bytes from the copy's begin; count in elements.
+  std::uint64_t offset = 0, count = 0;
   double tolerance = 0, magnitude = 0;
   std::uint64_t type = 0;  ///< index in `types`
   static constexpr isa::Type types[] = {isa::Type::f32, isa::Type::f64, isa::Type::f16,
@@ -114,7 +115,7 @@ struct RecordedFloats {
 /// The layout of a recording's file.
 namespace recording_format {
 inline constexpr std::uint64_t version = 1;
-/// Recordings of programs with several devices: a stream's number tells its device.
+/// Version of recordings of programs with several devices: a stream's number includes its device.
 inline constexpr std::uint64_t version_of_devices = 2;
 inline constexpr std::uint32_t streams_of_a_device = 4096;
 inline constexpr std::uint64_t block_bytes = 16384;

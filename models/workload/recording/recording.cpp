@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// Returns how many rows a table has, which are copied as they stand.
+/// Returns the number of rows of a table whose rows are copied as they are stored.
 template <class Row>
 std::uint64_t count_rows(const h5::File& file, const char* path) {
   const h5::ElementType type = file.type(path);

@@ -1,7 +1,7 @@
 /// A recorded program: its steps and their data, read as they are needed.
 ///
-/// Of each data set the piece that was read last is kept, so that memory stays flat however long
-/// the program is.  HDF5 checks the sums of what it reads.
+/// The piece of each data set that was read last is kept, so that memory does not grow with the
+/// program's length.  HDF5 checks the checksums of the pieces.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ namespace lockstep {
 
 class Recording {
  public:
-  /// Throws UserError at `where` unless the file is a recording of this version.
+  /// Opens the recording.  Throws UserError at `where` unless the file is a recording of this
+  /// version.
   Recording(const std::string& file, const std::string& where);
 
   const std::string& file() const { return file_name_; }
@@ -35,15 +36,15 @@ class Recording {
   const std::string& kernel(const RecordedStep& step) const;
   /// Returns all launched kernels by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
-  /// Returns the arithmetic of the matrix units that computed the program's results; nothing if
-  /// there were no matrix products, or it was not noted.
+  /// Returns the arithmetic of the matrix units that computed the program's results; nothing
+  /// without matrix products, or if it was not recorded.
   std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
   /// Returns the parameter buffer of a launch.
   std::vector<std::byte> arguments(const RecordedStep& step) const;
   /// Returns the data that a step copies, writes or brought; nothing for steps without data and for
-  /// steps that are not there.
+  /// steps that do not exist.
   std::optional<RecordedData> data_of(std::uint64_t step) const;
-  /// Bytes [offset, offset + to.size()) of the data.
+  /// Reads bytes [offset, offset + to.size()) of the data.
   void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;
   /// Floats of a copy to the host that may differ.
   std::vector<isa::InexactFloats> inexact(const RecordedData& data) const;
@@ -59,7 +60,7 @@ class Recording {
 
   Window open(const char* path, h5::Scalar type, const h5::Shape& row,
               std::uint64_t piece_rows) const;
-  /// Returns the row, and those behind it in the same piece.
+  /// Returns the row, with the following rows of the same piece.
   std::span<const std::byte> rows(const Window& window, std::uint64_t row) const;
 
   std::string file_name_;
@@ -68,7 +69,7 @@ class Recording {
   std::vector<std::string> kernels_;
   std::optional<isa::MatrixArithmetic> arithmetic_;
   Window steps_, arguments_, parts_, blocks_, inexact_;
-  mutable std::mutex mutex_;  ///< of the windows: a replay and its check may run at once
+  mutable std::mutex mutex_;  ///< protects the windows: a replay and its check may run at once
 };
 
 }  // namespace lockstep

@@ -17,15 +17,15 @@ namespace lockstep {
 
 class RecordingWriter {
  public:
-  /// `has_devices`: of a program that may use several.
+  /// `has_devices`: whether the program may use several devices.
   explicit RecordingWriter(const std::string& file, bool has_devices = false);
 
   void add(const RecordedStep& step);
   /// Writes a launch's parameters. Returns their place.
   std::uint64_t add_arguments(std::span<const std::byte> bytes);
-  /// Writes the data, except blocks that are there already. Returns their place.
+  /// Writes the data, except for blocks already stored. Returns their place.
   std::uint64_t add_data(std::span<const std::byte> bytes);
-  /// Floats of the data that was added last that may differ in a replay.
+  /// Adds the floats of the last added data that may differ in a replay.
   void add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats);
   /// Returns the index of a kernel.
   std::uint32_t kernel(const std::string& name);
@@ -36,7 +36,7 @@ class RecordingWriter {
   std::uint64_t steps() const { return step_count_; }
   std::uint64_t launches() const { return launches_; }
   const std::vector<std::string>& kernel_names() const { return kernels_; }
-  /// Bytes of data that steps have, and of those that are stored.
+  /// Returns the bytes of data of all steps; stored_bytes() returns those stored.
   std::uint64_t data_bytes() const { return data_bytes_; }
   std::uint64_t stored_bytes() const { return blocks_count_ * recording_format::block_bytes; }
 
@@ -44,7 +44,7 @@ class RecordingWriter {
   void finish();
 
  private:
-  /// 128 bits of a block: two that differ have the same by chance never in practice.
+  /// 128 bits of a block: different blocks have different ones in practice.
   struct Fingerprint {
     std::uint64_t low = 0, high = 0;
     bool operator==(const Fingerprint&) const = default;
@@ -58,7 +58,7 @@ class RecordingWriter {
 
   h5::File file_;
   h5::Series steps_, arguments_, parts_, blocks_;
-  std::optional<h5::Series> inexact_;  ///< once there are some
+  std::optional<h5::Series> inexact_;  ///< inexact floats; made with the first one
   std::vector<RecordedStep> waiting_steps_;
   std::vector<std::uint64_t> waiting_parts_;
   std::vector<std::byte> waiting_arguments_;

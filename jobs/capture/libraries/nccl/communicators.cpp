@@ -16,7 +16,7 @@ namespace {
 
 std::mutex mutex;
 std::condition_variable changed;
-std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< that are not complete
+std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< cliques that are not complete
 std::string last;
 
 /// Calls of the thread since its group began.
@@ -28,7 +28,7 @@ thread_local int depth = 0;
 thread_local std::vector<Pending> group;
 thread_local std::vector<Communicator*> joining;
 
-/// Whether no other thread could make the calls that are awaited.
+/// Returns whether no other thread can make the calls that are still missing.
 bool is_only_thread() {
   DIR* const tasks = ::opendir("/proc/self/task");
   if (!tasks) return false;
@@ -39,8 +39,8 @@ bool is_only_thread() {
   return threads == 1;
 }
 
-/// Waits until it holds.  Where no thread is left that could bring it about, returns false; says
-/// once that it takes long.
+/// Waits until `holds()` is true.  Returns false if no thread is left that could make it true;
+/// prints one message when the wait is long.
 template <class Holds, class Absent>
 bool wait_for(std::unique_lock<std::mutex>& lock, const char* entry, const Holds& holds,
               const Absent& absent) {
@@ -78,7 +78,7 @@ int wait_for_ranks(std::unique_lock<std::mutex>& lock, const Communicator& commu
                 "ncclGroupEnd");
 }
 
-/// Does what all ranks have called, in order.
+/// Executes the collectives that all ranks have called, in order.
 void do_collectives(Clique& clique) {
   const auto all_called = [&] {
     for (const Communicator* communicator : clique.ranks)
@@ -98,7 +98,7 @@ void do_collectives(Clique& clique) {
   }
 }
 
-/// Does all messages of which both ends have called, at the same time.
+/// Executes together all messages for which both ends have called.
 void do_messages(Clique& clique) {
   std::vector<Message> ready;
   for (std::size_t k = 0; k < clique.ranks.size(); ++k) {

@@ -1,7 +1,7 @@
-/// Communicators of captured programs: calls of all ranks meet here, and what all have called is
-/// done.  One process has all ranks: its threads, or one thread in groups.
+/// Communicators of captured programs: calls of all ranks meet here, and complete ones are
+/// executed.  One process has all ranks: its threads, or one thread in groups.
 ///
-/// Simplified: a call, or the end of a group, returns when all ranks that take part have called.
+/// Simplified: a call, or the end of a group, returns when all participating ranks have called.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ enum Result : int {
 
 struct Communicator;
 
-/// A call that waits for those of other ranks.
+/// A call that waits for calls of other ranks.
 struct Call {
   const char* entry = "";
-  bool sends = false;           ///< of a message
+  bool sends = false;           ///< message: true: sends, false: receives
   std::uint64_t operation = 0;  ///< RecordedCollective::Operation; a message: exchange
   ElementKind kind = ElementKind::f32;
   Reduction reduction = Reduction::sum;
@@ -38,14 +38,14 @@ struct Call {
   const void* send = nullptr;
   void* receive = nullptr;
   void* stream = nullptr;
-  int peer = -1;  ///< of a message
+  int peer = -1;  ///< message: rank of the other end
   std::shared_ptr<int> result;
 };
 
 /// Communicators that were made with one id.
 struct Clique {
   std::string id;
-  std::vector<Communicator*> ranks;  ///< null: not there yet
+  std::vector<Communicator*> ranks;  ///< ranks; nullptr: not there yet
   std::size_t joined = 0;
 };
 
@@ -53,21 +53,21 @@ struct Communicator {
   std::shared_ptr<Clique> clique;
   int rank = 0, device = 0;
   std::deque<Call> collectives;
-  std::map<int, std::deque<Call>> sends, receives;  ///< by peer
+  std::map<int, std::deque<Call>> sends, receives;  ///< calls that wait, by the other rank
 };
 
-/// Makes one of `ranks` communicators with this id; waits for the others, in a group at its end.
+/// Makes one of `ranks` communicators with this id.  Waits for the others; in a group, at its end.
 int join(Communicator** communicator, const std::string& id, int ranks, int rank, int device);
 /// Makes the call, in a group at its end.
 int make(Communicator* communicator, Call call);
 void begin_group();
 int end_group();
-/// Ends a group in which a call went wrong, with its error: nothing of it is done.
+/// Ends a group in which a call failed, with its error: none of its calls is executed.
 int abandon_group(int error);
 void destroy(Communicator* communicator);
 /// Returns the line of the last mistake.
 const char* last_error();
-/// Writes a line, which names the entry, and keeps it for ncclGetLastError.
+/// Prints a line that names the entry, and keeps it for ncclGetLastError.
 int refuse(int result, const std::string& entry, const std::string& what,
            const std::string& advice);
 

@@ -5,7 +5,7 @@
 namespace lockstep::capture::nccl {
 namespace {
 
-constexpr std::uint64_t exchange_operation = 5;  // RecordedCollective::Operation
+constexpr std::uint64_t exchange_operation = 5;  // number in RecordedCollective::Operation
 
 std::uint64_t bytes_of(ElementKind kind) {
   constexpr std::uint64_t bytes[element_kinds] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
@@ -42,7 +42,7 @@ std::string difference(const Call& one, const Call& other, std::size_t rank) {
   return one.root != other.root ? "the roots" + ranks + " differ" : std::string();
 }
 
-/// Bytes of which a copy within a GPU can be made.
+/// Returns the largest unit in bytes for a copy within a GPU.
 std::uint64_t common_unit(const std::vector<Message>& messages) {
   std::uint64_t all = 0;
   for (const Message& message : messages)

@@ -16,7 +16,7 @@ struct Message {
 };
 
 CollectiveEntry collective_entry();
-/// Does a collective, given a call of each rank, in their order.
+/// Executes a collective, given a call of each rank in their order.
 int do_collective(const std::vector<Call>& calls, const std::vector<int>& devices);
 /// Sets the results of all calls.
 void exchange(const std::vector<Message>& messages);

@@ -13,7 +13,7 @@
 namespace lockstep::capture::nccl {
 namespace {
 
-enum Operation : std::uint64_t {  // RecordedCollective::Operation
+enum Operation : std::uint64_t {  // numbers in RecordedCollective::Operation
   all_reduce,
   broadcast,
   reduce,
@@ -230,8 +230,7 @@ LOCKSTEP_NCCL int ncclRecv(void* receive, std::size_t count, int type, int peer,
       {"ncclRecv", message, nullptr, receive, count, type, 0, 0, communicator, stream, peer});
 }
 
-// Every other entry says its name.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+// Every other entry prints its name and fails. NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define LOCKSTEP_LACKING(name)                                               \
   LOCKSTEP_NCCL int name() {                                                 \
     return refuse(invalid_usage, #name, "is not there in captured programs", \

@@ -32,7 +32,7 @@ Error set_stream(const CollectiveCallEnd& from, CollectiveEnd& end) {
 
 }  // namespace
 
-/// For libnccl.
+/// Takes a collective from libnccl.
 LOCKSTEP_EXPORT Error cudaLockstepCollective(const std::uint64_t* numbers,
                                              const CollectiveCallEnd* calls, std::size_t count,
                                              int* failed) {

@@ -6,13 +6,13 @@
 
 namespace lockstep::capture {
 
-/// A GPU of a collective, or a message of an exchange, as a program names them.
+/// A GPU of a collective, or a message of an exchange, with the addresses that a program names.
 struct CollectiveCallEnd {
   const void* send = nullptr;
   void* receive = nullptr;
   void* stream = nullptr;
   int device = 0;
-  std::uint64_t count = 0;  ///< of a message
+  std::uint64_t count = 0;  ///< elements of a message
 };
 
 /// Numbers of a request (Operation::collective), ends, how many; `failed`: the end with a mistake.

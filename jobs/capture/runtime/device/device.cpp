@@ -1,4 +1,4 @@
-/// The devices: GPUs of the kind that capture was told to offer, as many as it was told.
+/// The devices: as many GPUs of a kind as capture was told to offer.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -19,7 +19,7 @@ const DeviceDescription& device() {
   return Connection::get().device();
 }
 
-/// Attributes that are not 0, by number.
+/// Returns the attributes that are not 0, by number.
 std::map<int, std::uint64_t> attributes() {
   const DeviceDescription& d = device();
   return {{1, threads_per_block},
@@ -72,14 +72,14 @@ std::string bus_place(int number) {
 
 thread_local int chosen = 0;
 
-using Pair = std::pair<int, int>;  // of devices: who sees the memory of whom
+using Pair = std::pair<int, int>;  // pair of devices: the first one sees the memory of the second
 std::set<Pair>& peers() {
   static std::set<Pair> pairs;
   return pairs;
 }
 
-/// Limits of the stack, printf's buffer and the heap, by number; values that programs set are kept
-/// for later questions.
+/// Returns limits of the stack, printf's buffer and the heap, by number; values set by programs are
+/// kept for later queries.
 std::map<int, std::size_t>& limits() {
   static std::map<int, std::size_t> limits{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}};
   return limits;
@@ -129,7 +129,7 @@ LOCKSTEP_EXPORT Error cudaInitDevice(int number, unsigned, unsigned) {
   return noted(is_device_number(number) ? success : invalid_device);
 }
 LOCKSTEP_EXPORT Error cudaChooseDevice(int* number, const void*) {
-  return give(number, 0);  // all are equal
+  return give(number, 0);  // all devices are equal
 }
 LOCKSTEP_EXPORT Error cudaSetDeviceFlags(unsigned) {
   return success;

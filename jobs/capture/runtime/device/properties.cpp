@@ -14,7 +14,7 @@ const DeviceDescription& device() {
   return Connection::get().device();
 }
 
-/// A property: its place in the structure, its size, its value.
+/// A property: its offset in the structure, its size and its value.
 struct Property {
   std::size_t offset, bytes;
   std::uint64_t value;
@@ -108,7 +108,7 @@ std::vector<Property> properties() {
           {696, 8, d.shared_bytes_per_block},
           {712, 4, d.blocks_per_sm},
           {720, 8, d.shared_bytes_reserved},
-          {728, 4, 1}};  // behind the end of version 11's
+          {728, 4, 1}};  // behind the end of the properties in version 11
 }
 #if LOCKSTEP_CUDA_MAJOR >= 12
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties_v2

@@ -45,7 +45,7 @@ LOCKSTEP_EXPORT Error cudaProfilerInitialize(const char*, const char*, int) {
   return success;
 }
 
-/// The description with one field more, of cubes.
+/// Takes the description with one field more, of cubes.
 LOCKSTEP_EXPORT Error cudaCreateTextureObject_v2(std::uint64_t* handle,
                                                  const ResourceDescription* resource,
                                                  const TextureDescription* texture,

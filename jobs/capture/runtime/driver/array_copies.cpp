@@ -1,4 +1,4 @@
-/// Copies between arrays and linear memory, as the driver's interface has them.
+/// Copies between arrays and linear memory in the driver's interface.
 #include "jobs/capture/runtime/copies.hpp"
 #include "jobs/capture/runtime/driver/driver.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
@@ -20,7 +20,7 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromArrayAsync(void* to, const Array* from, std:
 namespace driver {
 namespace {
 
-/// `offset`: in bytes, from row to row.
+/// `offset`: bytes from row to row.
 Error to_array(Array* to, std::size_t offset, const void* from, std::size_t bytes) {
   if (!to) return invalid_value;
   const std::size_t row = to->row_bytes();

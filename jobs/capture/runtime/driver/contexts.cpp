@@ -1,7 +1,7 @@
-/// The devices and contexts on them.
+/// The devices and their contexts.
 ///
-/// Simplified: contexts share all memory and modules; they differ only in their device, and in
-/// which one is current in a thread.
+/// Simplified: contexts share all memory and modules; they differ only in their device, and each
+/// thread has a current one.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -214,10 +214,9 @@ LOCKSTEP_DRIVER Error cuCtxSynchronize_v2(Context*) {
   return apart([] { return cudaDeviceSynchronize(); });
 }
 
-/// Tables that are not documented, of which there is none here.  NVRTC goes on without the one that
-/// it asks for.  Others are of CUDA runtimes inside of the program or of a library, and of
-/// libraries that go around the runtime: what they do cannot be followed.  `lockstep capture` says
-/// so.
+/// Returns no table, since the tables are not documented.  NVRTC works without the one that it asks
+/// for.  Other callers are CUDA runtimes inside of the program or of a library, and libraries that
+/// bypass the runtime; capture cannot follow them.  `lockstep capture` reports this.
 LOCKSTEP_DRIVER Error cuGetExportTable(const void** table, const void* id) {
   constexpr unsigned char of_nvrtc[] = {0xda, 0x91, 0x51, 0xd3, 0x3a, 0xe6, 0xcc, 0x41,
                                         0xa5, 0xc0, 0x4f, 0x26, 0xd5, 0x33, 0xe3, 0x28};

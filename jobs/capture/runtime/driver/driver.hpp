@@ -36,13 +36,15 @@ Error apart(const Call& call) {
 
 /// Returns the entry of exactly this name; null: none.
 void* entry_named(const std::string& name);
-/// The entry that programs of this CUDA version (12080 for 12.8) mean by the name; null: none.
+/// Returns the entry that programs of this CUDA version (12080 for 12.8) mean by the name; null:
+/// none.
 void* find_entry(const char* name, int version);
 
-/// A module that was loaded while the program ran.
+/// Returns the entry that programs of this CUDA version (12080 for 12.8) mean by the name; nullptr:
+/// none.
 struct LoadedModule;
 Error load(LoadedModule** module, std::vector<char> image);
-/// Returns the PTX, fat binary or machine code that begins there, however long it is.
+/// Returns the PTX, fat binary or machine code that begins at the address, whatever its length.
 std::vector<char> image_at(const void* begin);
 Error find_function(void** function, LoadedModule* module, const char* name);
 /// `is_managed`: the program's CPU code sees it too.

@@ -1,5 +1,5 @@
-/// The driver's entries by name: those of their own, those that are the runtime's, and all others,
-/// which answer CUDA_ERROR_NOT_SUPPORTED with one line that names them.
+/// The driver's entries by name: its own, those shared with the runtime, and all others, which
+/// return CUDA_ERROR_NOT_SUPPORTED with one line that names them.
 #include <string>
 
 #include "jobs/capture/runtime/driver/driver.hpp"
@@ -33,7 +33,7 @@ struct Entry {
 const Entry entries[] = {
 #include "jobs/capture/runtime/driver/entries.def"
 };
-// NOLINTEND(cppcoreguidelines-macro-usage)
+// Entries of graphs with other arguments than those of the runtime.
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-/// Entries of graphs whose arguments are not those of the runtime's.
+/// Entries of graphs whose arguments differ from those of the runtime.
 #include "jobs/capture/runtime/graphs/graphs.hpp"
 
 #include "jobs/capture/runtime/driver/driver.hpp"
@@ -22,7 +22,7 @@ LOCKSTEP_DRIVER Error cuGraphExecUpdate(Graph* executable, const Graph* graph, G
   if (result) *result = told.result;
   return error;
 }
-/// Nodes that cannot be made ready would be told of in the last three.
+/// Instantiates a graph. The last three parameters would report nodes that cannot be instantiated.
 LOCKSTEP_DRIVER Error cuGraphInstantiate(Graph** executable, const Graph* graph, GraphNode**, char*,
                                          std::size_t) {
   return apart([&] { return cudaGraphInstantiateWithFlags(executable, graph, 0); });

@@ -111,7 +111,8 @@ LOCKSTEP_DRIVER Error cuOccupancyMaxPotentialClusterSize(int* blocks, const void
                              {how->blocks, how->threads, how->shared_bytes, how->stream});
   });
 }
-/// The block that fills an SM best, the largest of equal ones, and the grid that fills the GPU.
+/// Returns the block size that fills an SM best, the largest among equal ones, and the grid that
+/// fills the GPU.
 LOCKSTEP_DRIVER Error cuOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* function,
                                                        std::size_t (*shared_bytes_of)(int),
                                                        std::size_t shared_bytes, int limit) {

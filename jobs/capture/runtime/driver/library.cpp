@@ -1,5 +1,5 @@
-/// libcuda.so.1: each entry goes on to the one of its name in the runtime's library, the one that
-/// the program has already, else that of the newest version.
+/// libcuda.so.1: each entry calls the entry of its name in the runtime's library: the library that
+/// the program has loaded already, otherwise the newest version.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -45,8 +45,8 @@ Finder finder() {
   return reinterpret_cast<Finder>(found);
 }
 
-/// A program that loads the driver's library and then asks nothing of it is told apart from one
-/// that has nothing to do with CUDA.
+/// Leaves a mark, so that a program that loads the driver's library without calling it is told
+/// apart from one without CUDA.
 void leave_mark() {
   int socket = -1, memory = -1;
   const char* channel = std::getenv(lockstep::capture::channel_variable);

@@ -52,7 +52,7 @@ char* base_of(const End& end) {
   return static_cast<char*>(end.type == host_memory ? end.on_host : pointer(end.on_device));
 }
 
-/// Without a pitch rows stand one behind the other.
+/// Without a pitch, rows are contiguous.
 template <class End>
 std::size_t pitch_of(const End& end, std::size_t width_bytes) {
   if (end.type == array_memory) return end.array->pitch;
@@ -105,7 +105,7 @@ Error copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) {
   });
 }
 
-/// `count`: of values.
+/// `count`: number of values.
 Error fill(DeviceAddress to, const Pattern& pattern, std::size_t count) {
   return fill_row(pointer(to), pattern, count * pattern.bytes, 0);
 }

@@ -10,7 +10,7 @@
 
 namespace lockstep::capture::driver {
 
-/// Kernels and variables are known to the address book by places that are made for them here.
+/// A loaded module.  The address book knows kernels and variables by places that are made here.
 struct LoadedModule {
   std::uint64_t number = 0;
   std::map<std::string, std::unique_ptr<void*>> places;
@@ -46,7 +46,7 @@ std::vector<char> image_at(const void* begin) {
     std::memcpy(&length, bytes + 8, sizeof length);
     return {bytes, bytes + header + length};
   }
-  constexpr std::size_t elf_header = 64;  // enough to say that it is machine code
+  constexpr std::size_t elf_header = 64;  // bytes that show whether the file is machine code
   return {bytes, bytes + (magic_at(begin) == elf_magic ? elf_header : std::strlen(bytes))};
 }
 
@@ -102,7 +102,7 @@ LOCKSTEP_DRIVER Error cuModuleLoadData(LoadedModule** module, const void* image)
 LOCKSTEP_DRIVER Error cuModuleLoadFatBinary(LoadedModule** module, const void* image) {
   return cuModuleLoadData(module, image);
 }
-/// Options are of the compiler at run time, which there is none.
+/// Loads a module.  Options are for the compiler at run time, which does not exist here.
 LOCKSTEP_DRIVER Error cuModuleLoadDataEx(LoadedModule** module, const void* image, unsigned, int*,
                                          void**) {
   return cuModuleLoadData(module, image);
@@ -145,7 +145,7 @@ LOCKSTEP_DRIVER Error cuLibraryGetManaged(void** address, std::size_t* bytes, Lo
                                           const char* name) {
   return find_variable(address, bytes, module, name, true);
 }
-/// A library and its module, a kernel and its function, are one.
+/// A library and its module are one object, and so are a kernel and its function.
 LOCKSTEP_DRIVER Error cuLibraryGetModule(LoadedModule** module, LoadedModule* library) {
   *module = library;
   return library ? success : invalid_value;

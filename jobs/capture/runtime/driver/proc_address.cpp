@@ -6,7 +6,7 @@
 namespace lockstep::capture::driver {
 namespace {
 
-/// Versions of an entry that only newer programs mean by its plain name.
+/// Versions of an entry that only programs from a certain version on mean by its plain name.
 struct Since {
   const char* name;
   int version;

@@ -1,5 +1,5 @@
-/// Arrays, texture and surface objects, and references of modules, as the driver's interface has
-/// them: descriptions in its words become those of the runtime.
+/// Arrays, texture and surface objects, and references of modules in the driver's interface;
+/// descriptions are translated to those of the runtime.
 ///
 /// Source: CUDA Driver API reference, "Memory Management", "Texture Object Management" and "Texture
 /// Reference Management".
@@ -48,7 +48,7 @@ struct DriverResource {
     void* pointer;
     int format;
     unsigned channels;
-    std::size_t width;  ///< of linear memory in bytes, else in texels
+    std::size_t width;  ///< width of linear memory in bytes; otherwise in texels
     std::size_t height, pitch;
   };
   union {
@@ -71,7 +71,7 @@ static_assert(sizeof(DriverTexture) == 104);
 enum TextureFlag : unsigned { read_as_integer = 1, normalized_coordinates = 2, srgb = 16 };
 
 struct ChannelWord {
-  int word;  ///< CUarray_format
+  int word;  ///< value of CUarray_format
   ChannelKind kind;
   int bits;
 };
@@ -80,7 +80,7 @@ constexpr ChannelWord channel_words[] = {
     {0x08, signed_channels, 8},   {0x09, signed_channels, 16},   {0x0a, signed_channels, 32},
     {0x10, float_channels, 16},   {0x20, float_channels, 32}};
 
-/// Returns a channel's format; one without channels, which is no texel, where the word is another.
+/// Returns a channel's format; for an unknown word a format without channels, which is no texel.
 ChannelFormat channel_format(int format, unsigned channels) {
   ChannelFormat result{{}, no_channels};
   for (const ChannelWord& word : channel_words) {
@@ -131,7 +131,7 @@ Error make_array(Array** array, const ArrayDescription3D& asked) {
 
 }  // namespace
 
-/// A variable of a module that holds a header; what the program says of it comes in pieces.
+/// A variable of a module that holds a header; the program sets its description in pieces.
 struct Reference {
   void* variable = nullptr;
   bool is_surface = false;
@@ -181,7 +181,8 @@ class References {
 
  private:
   std::mutex mutex_;
-  std::map<void*, std::unique_ptr<Reference>> references_;  ///< by the variable's address
+  /// References by the address of the variable.
+  std::map<void*, std::unique_ptr<Reference>> references_;
 };
 
 Error find_reference(Reference** reference, LoadedModule* module, const char* name,
@@ -193,7 +194,7 @@ Error find_reference(Reference** reference, LoadedModule* module, const char* na
   return error;
 }
 
-/// Calls `how` with the reference, which the next launch then sees changed.
+/// Changes the reference by `how`; the next launch sees the change.
 template <class Change>
 Error change(Reference* reference, const Change& how) {
   if (!reference) return invalid_value;
@@ -268,7 +269,7 @@ LOCKSTEP_DRIVER Error cuModuleGetSurfRef(Reference** reference, LoadedModule* mo
                                          const char* name) {
   return find_reference(reference, module, name, true);
 }
-/// The flag says that the format is the array's, as it is here.
+/// Sets the array.  The flag says that the format is the array's, as is always the case here.
 LOCKSTEP_DRIVER Error cuTexRefSetArray(Reference* reference, Array* array, unsigned) {
   return bind_array(reference, array);
 }

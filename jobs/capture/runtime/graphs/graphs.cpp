@@ -35,7 +35,8 @@ Error do_node(const GraphNode& node) {
 
 Error instantiate(Graph** executable, const Graph* graph, unsigned long long flags = 0) {
   if (!executable || !graph) return noted(invalid_value);
-  if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);  // a circle
+  // The graph has a circle.
+  if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);
   *executable = copy_of(*graph).release();
   (*executable)->flags = flags;
   return success;
@@ -180,7 +181,7 @@ LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* grap
   return instantiate(executable, graph, flags);
 }
 #else
-/// Nodes that cannot be made ready would be told of in the last three.
+/// Instantiates a graph. The last three parameters would report nodes that cannot be instantiated.
 LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph, GraphNode**,
                                            char*, std::size_t) {
   return instantiate(executable, graph);
@@ -190,8 +191,8 @@ LOCKSTEP_EXPORT Error cudaGraphInstantiateWithFlags(Graph** executable, const Gr
                                                     unsigned long long flags) {
   return instantiate(executable, graph, flags);
 }
-/// `flags` stand first among the parameters; then a stream to upload in, which is nothing here, and
-/// places for errors.
+/// Instantiates a graph.  The parameters begin with `flags`; a stream for the upload, which needs
+/// no time here, and places for errors follow.
 LOCKSTEP_EXPORT Error cudaGraphInstantiateWithParams(Graph** executable, const Graph* graph,
                                                      const unsigned long long* flags) {
   return flags ? instantiate(executable, graph, *flags) : noted(invalid_value);
@@ -207,7 +208,8 @@ Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
     if (executable->nodes[i]->type != graph->nodes[i]->type) what = type_changed;
   if (result) *result = {what, nullptr, nullptr};
   if (what != 0) return noted(graph_update_failure);
-  // Nodes go on to be known by those that the executable was made from, and by the new ones.
+  // Nodes stay known under those of the graph that the executable was made from, and under the new
+  // ones.
   std::unique_ptr<Graph> updated = copy_of(*graph);
   for (std::size_t i = 0; i < graph->nodes.size(); ++i)
     updated->nodes[i]->is_enabled = executable->nodes[i]->is_enabled;
@@ -216,8 +218,8 @@ Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
   return success;
 }
 
-/// Takes the parameters of a graph with the same nodes; if anything else differs, a program must
-/// instantiate anew.
+/// Takes over the parameters of a graph with the same nodes; with any other difference a program
+/// must instantiate again.
 #if LOCKSTEP_CUDA_MAJOR >= 12
 LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
                                           GraphUpdateResult* result) {

@@ -18,7 +18,7 @@
 
 namespace lockstep::capture {
 
-/// Allocated by a node; freed by another one or by the program.
+/// Memory allocated by a node; another node or the program frees it.
 struct GraphMemory {
   void* pointer = nullptr;
   std::size_t bytes = 0;
@@ -32,7 +32,7 @@ struct GraphMemory {
 
 namespace {
 
-/// The layout of cudaMemAllocNodeParams, of which programs give the size and get the address.
+/// Layout of cudaMemAllocNodeParams; programs set the size and get the address.
 struct AllocationParameters {
   int type = 1, handle_types = 0;
   MemoryLocation location{1, 0};
@@ -57,7 +57,7 @@ Total used, reserved;
 
 Error use(GraphMemory& memory) {
   const std::lock_guard lock(mutex);
-  if (memory.is_in_use) return invalid_value;  // allocated by an earlier launch, and not freed
+  if (memory.is_in_use) return invalid_value;  // allocated by an earlier launch and not freed
   memory.is_in_use = true;
   used.add(memory.bytes);
   return success;
@@ -145,7 +145,8 @@ Error release_in(StreamHandle stream, void* pointer) {
   Graph* graph = graph_of(stream);
   if (!graph) return release(pointer, Releaser::device);
   const std::shared_ptr<GraphMemory> memory = find(pointer);
-  if (!memory) return noted(invalid_value);  // a graph frees memory that graphs have allocated
+  // A graph may free only memory that graphs have allocated.
+  if (!memory) return noted(invalid_value);
   auto node = std::make_unique<GraphNode>();
   set_free(*node, memory);
   keep(*graph, std::move(node));
@@ -187,7 +188,7 @@ LOCKSTEP_EXPORT Error cudaGraphMemFreeNodeGetParams(const GraphNode* node, void*
   return give(pointer, node->memory->pointer);
 }
 
-/// Returns a value by its number: used now and at most, reserved now and at most.
+/// Returns a value by its number: bytes used now and at most, reserved now and at most.
 LOCKSTEP_EXPORT Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   const std::lock_guard lock(mutex);
   const std::uint64_t values[] = {used.now, used.high, reserved.now, reserved.high};

@@ -1,5 +1,5 @@
-/// Memory in the order of a stream: where the stream is captured, nodes of its graph that allocate
-/// and free.
+/// Memory allocated and freed in the order of a stream; in a captured stream, by nodes of its
+/// graph.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace lockstep::capture {
 Error allocate_in(StreamHandle stream, void** pointer, std::size_t bytes);
 Error release_in(StreamHandle stream, void* pointer);
 
-/// Memory of a graph's that the program frees by itself, between two launches of it.
+/// Result of freeing a graph's memory from the program, between two launches of the graph.
 enum class FreedOfGraph { none, freed, was_free };
 FreedOfGraph free_of_graph(void* pointer);
 

@@ -1,4 +1,4 @@
-/// Graphs made node by node, and nodes' parameters, of graphs and of executables.
+/// Graphs made node by node, and parameters of nodes in graphs and executables.
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using Type = GraphNode::Type;
 using Before = GraphNode* const*;
 
-/// Adds a node with the parameters that `make` takes; a program that gives none makes a mistake.
+/// Adds a node with the parameters for `make`; missing parameters are a mistake of the program.
 template <class Parameters, class Make>
 Error add(GraphNode** place, Graph* graph, Before before, std::size_t count, const Parameters* p,
           const Make& make) {
@@ -169,7 +169,7 @@ LOCKSTEP_EXPORT Error cudaGraphAddMemAllocNode(GraphNode** node, Graph* graph, B
 LOCKSTEP_EXPORT Error cudaGraphAddMemFreeNode(GraphNode** node, Graph* graph, Before before,
                                               std::size_t count, void* pointer);
 
-/// A node of any type: its parameters are those of the entry for this type.
+/// Adds a node of any type, with the parameters of the entry for its type.
 static Error add_any(GraphNode** node, Graph* graph, Before before, std::size_t count,
                      AnyNodeParameters* p) {
   if (!p) return noted(invalid_value);

@@ -1,4 +1,4 @@
-/// Questions of programs about the shape of a graph, and changes of its edges.
+/// Queries of programs about the shape of a graph, and changes of its edges.
 #include <algorithm>
 
 #include "jobs/capture/runtime/connection.hpp"
@@ -9,8 +9,7 @@ namespace {
 
 using Nodes = std::vector<GraphNode*>;
 
-/// Writes nodes into the program's array, as many as it has room for; without an array, only how
-/// many there are.
+/// Writes nodes into the program's array, as many as fit; without an array, only their number.
 Error give(const Nodes& nodes, GraphNode** to, std::size_t* count) {
   if (!count) return noted(invalid_value);
   if (to) {
@@ -103,7 +102,7 @@ LOCKSTEP_EXPORT Error cudaGraphDestroyNode(GraphNode* node) {
   return success;
 }
 
-// Version 13 took the entries with data of edges, which say nothing of plain ones.
+// In version 13 these names became the entries with data of edges, which plain edges leave empty.
 #if LOCKSTEP_CUDA_MAJOR >= 13
 #define LOCKSTEP_WITH_EDGE_DATA(name) name
 #else

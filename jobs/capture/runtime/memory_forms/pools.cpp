@@ -17,7 +17,7 @@ struct Pool {
 Pool default_pool;
 Pool* current_pool = &default_pool;
 
-constexpr int last_flag = 3;  // attributes up to it are int, the others are 64 bits wide
+constexpr int last_flag = 3;  // attributes up to this one are int, the others have 64 bits
 constexpr int release_threshold = 4;
 
 std::uint64_t used_bytes() {
@@ -72,7 +72,7 @@ LOCKSTEP_EXPORT Error cudaMemPoolTrimTo(Pool*, std::size_t) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaMemPoolSetAccess(Pool*, const void*, std::size_t) {
-  return success;  // there is one device
+  return success;  // one device needs no access rights
 }
 
 }  // namespace lockstep::capture

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// Whole pages of the program, and where the GPU has them; 0: nowhere.
+/// Whole pages of the program, and their address on the GPU; 0: none.
 struct Registered {
   std::uint64_t first = 0, bytes = 0, on_gpu = 0;
 };
 
 std::mutex registered_mutex;
-std::map<std::uint64_t, Registered> registered;  ///< by the program's address
+std::map<std::uint64_t, Registered> registered;  ///< registered memory by the program's address
 
 bool overlaps_others(std::uint64_t first, std::uint64_t bytes) {
   for (const auto& [pointer, other] : registered)
@@ -33,7 +33,8 @@ bool overlaps_others(std::uint64_t first, std::uint64_t bytes) {
 bool holds_this_stack(std::uint64_t first, std::uint64_t bytes) {
   const char here = 0;
   const auto address = reinterpret_cast<std::uint64_t>(&here);
-  constexpr std::uint64_t frames = std::uint64_t{64} << 10;  // of the functions called from here
+  // Room for the frames of functions called from here.
+  constexpr std::uint64_t frames = std::uint64_t{64} << 10;
   return address + frames >= first && address - frames < first + bytes;
 }
 
@@ -51,7 +52,7 @@ void take_back_pages(const Registered& pages) {
   void* const place = reinterpret_cast<void*>(pages.first);
   if (::mmap(place, pages.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
              -1, 0) == MAP_FAILED)
-    return;  // they stay shared, with the same bytes
+    return;  // the pages stay shared, with the same bytes
   std::memcpy(place, reinterpret_cast<void*>(pages.on_gpu), pages.bytes);
 }
 

@@ -30,8 +30,8 @@ Copy3D without_arrays(const Copy3D& copy) {
 
 namespace {
 
-/// Copies `bytes` row by row: `row` gets a place in the array, an offset in the other memory and a
-/// number of bytes.
+/// Copies `bytes` bytes row by row: `row` gets a place in the array, an offset in the other memory
+/// and a number of bytes.
 template <class Row>
 Error for_each_row(const Array& array, std::size_t x, std::size_t y, std::size_t bytes,
                    const Row& row) {

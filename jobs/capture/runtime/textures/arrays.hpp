@@ -1,7 +1,7 @@
 /// CUDA arrays: memory with a format and extents.
 ///
-/// Simplified: hardware arranges an array's texels in tiles that keep neighbours in two dimensions
-/// together; here they lie row by row, with a pitch of whole 16 bytes, slice by slice.
+/// Simplified: hardware stores an array's texels in tiles that keep neighbours in two dimensions
+/// together; here they are stored row by row, with a pitch of whole 16 bytes, slice by slice.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Array {
   char* texels = nullptr;
   std::size_t pitch = 0;
   ChannelFormat format{};
-  Extent extent;  ///< as asked for: 0 where there is no such dimension
+  Extent extent;  ///< extents as requested: 0 for an absent dimension
   unsigned flags = 0;
   std::size_t width() const { return extent.width; }
   std::size_t height() const { return std::max<std::size_t>(extent.height, 1); }

@@ -31,11 +31,11 @@ std::uint32_t half_bits(float value) {
   if (magnitude >= 65520) return sign | 0x7c00;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent, -13);  // of the smallest normal number
+  exponent = std::max(exponent, -13);  // exponent of the smallest normal number
   const auto steps =
       static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
-  // Steps of a normal number have their leading bit at 1024: the exponent's field counts from
-  // there.
+  // Steps of a normal number have their leading bit at 1024, from which the exponent's field
+  // counts.
   return sign | (steps + (static_cast<std::uint32_t>(exponent + 13) << 10));
 }
 

@@ -1,4 +1,4 @@
-/// The headers that handles of textures and surfaces point to, made of what programs describe.
+/// Headers to which handles of textures and surfaces point, made from the descriptions of programs.
 #pragma once
 
 #include "jobs/capture/runtime/textures/arrays.hpp"
@@ -13,7 +13,7 @@ struct ResourceDescription {
   struct Memory {
     void* pointer;
     ChannelFormat format{};
-    std::size_t width;  ///< of linear memory in bytes, else in texels
+    std::size_t width;  ///< width of linear memory in bytes; otherwise in texels
     std::size_t height, pitch;
   };
   union {
@@ -51,7 +51,7 @@ static_assert(sizeof(TextureDescription) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 72 : 68
 
 /// Describes the texels alone, which is all that a surface needs.
 Error describe_texels(const ResourceDescription& resource, isa::TextureHeader& header);
-/// An error where the programming guide has none of this kind.
+/// Describes a texture. Returns an error for kinds that the programming guide does not have.
 Error describe_texture(const ResourceDescription& resource, const TextureDescription& texture,
                        isa::TextureHeader& header);
 

@@ -1,5 +1,5 @@
-/// Texture and surface references, which programs built before CUDA 12 have: variables of the
-/// module that hold a header, and variables of the host that say how to fetch.
+/// Texture and surface references of programs built before CUDA 12: variables of the module with a
+/// header, and variables of the host with the way of fetching.
 ///
 /// Source: CUDA Runtime API reference, version 11, and the code that nvcc 11 puts into programs.
 #include <map>
@@ -81,7 +81,7 @@ ResourceDescription of_array(const Array* array) {
 
 }  // namespace
 
-/// `name` is the variable's in PTX; behind it stands the one of C++, "::space::picture".
+/// `name` is the variable's name in PTX, followed by its C++ name, "::space::picture".
 LOCKSTEP_EXPORT void __cudaRegisterTexture(void** module, const void* host, const char* name,
                                            const char*, int, int normalized_reads, int) {
   add_reference(module, host, name);

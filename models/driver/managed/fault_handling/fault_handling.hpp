@@ -12,13 +12,14 @@
 
 namespace lockstep {
 
-/// Plug point `fault_handling`: who serves a page that is not in GPU memory, and at what cost.
+/// Plug point `fault_handling`: it decides who serves a page that is not in GPU memory, and at what
+/// cost.
 ///
-/// Contract: a fault that stands in the queue is answered once: its page migrates, is mapped where
-/// it is, becomes writable, or is announced again because it is there; or the fault waits in the
-/// queue for the page or for the CPU.  What is forgotten is not answered.  Between calls nothing
-/// changes, and a policy acts when it says so and not before.  Decisions depend on the arguments
-/// and on what serialize keeps.
+/// Contract: a fault in the queue is answered once: its page migrates, is mapped where it is,
+/// becomes writable, or is announced again because it is there; until then the fault may wait in
+/// the queue for the page or for the CPU.  Forgotten faults get no answer.  Nothing changes between
+/// calls, and a policy acts only at the time that it has named.  Decisions depend only on the
+/// arguments and on the state in serialize.
 /// Sources: 000, sections 2.3, 4.2 and 5.4; 001, section B.2.
 class FaultHandling {
  public:
@@ -41,14 +42,14 @@ class FaultHandling {
 
   virtual ~FaultHandling() = default;
   virtual Time next_activity() const = 0;
-  /// Takes faults of the queue whose turn it is, and goes on with earlier ones.
+  /// Serves faults of the queue whose turn it is, and continues earlier ones.
   virtual void act(const HostCycle& cycle) = 0;
-  /// Faults that were taken and have not moved anything yet are dropped.
+  /// Drops faults that were taken and have not moved anything yet.
   virtual void forget_if(const Which& which) = 0;
   virtual void serialize(Archive& archive) = 0;
 
-  /// Pages that neither side has used are marked for the GPU, which handles faults on them by
-  /// itself as `on_gpu` of the policy's row says.
+  /// Returns whether pages that neither side has used are offered to the GPU, which handles faults
+  /// on them by itself as `on_gpu` of the policy's row says.
   virtual bool offers_untouched() const { return false; }
 };
 
@@ -68,7 +69,7 @@ std::unique_ptr<FaultHandling> make_fault_handling(const PolicyChoice& choice,
                                                    const FaultHandling::Parts& parts);
 /// Returns the handling that the GPU does by itself, if any.
 std::optional<LocalHandling> gpu_fault_handling(const PolicyChoice& choice);
-/// The parameters of the driver's own service, which every policy has.
+/// Returns the parameters of the driver's own service, which every policy has.
 HostFaultParameters host_fault_parameters(const PolicyChoice& choice);
 
 }  // namespace lockstep

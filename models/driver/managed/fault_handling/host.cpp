@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Returns whether one of the pages, which are in order, is in the range.
+/// Returns whether one of the pages, which are in order, lies in the range.
 bool is_any_in(std::span<const ManagedPage> pages, PageRange range) {
   const auto first = std::lower_bound(pages.begin(), pages.end(), range.first);
   return first != pages.end() && *first < range.end();
@@ -98,7 +98,7 @@ bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostC
         return waits_for_others(fault, cycle);
       [[fallthrough]];
     case PagePlace::remote:
-      // It came while the fault was waiting, or the news of its coming crossed the fault.
+      // The page came while the fault was waiting, or the news of its coming crossed the fault.
       cycle.statistics.late_wait[a.tenant.value()].add(nanoseconds(cycle.now - fault.arrived));
       parts_.driver.announce({a.tenant, a.virtual_page_of(fault.page), 1}, cycle);
       return true;
@@ -128,7 +128,7 @@ bool HostFaultHandling::serve_counted(const PageFault& fault, const HostCycle& c
       parts_.queue.defer(fault);
       return true;
     default:
-      return true;  // it has come meanwhile, or comes
+      return true;  // the page has come meanwhile, or is on its way
   }
 }
 
@@ -231,7 +231,7 @@ void HostFaultHandling::leave_others(std::span<const ManagedPage> faults,
                                      std::vector<PageRange>& moves) const {
   std::vector<PageRange> left;
   for (const PageRange& range : moves) {
-    bool goes_on = false;  // the page before is the last of `left`
+    bool goes_on = false;  // the page before is the last one of `left`
     for (ManagedPage page = range.first; page < range.end(); ++page) {
       const bool comes_along =
           !parts_.pages.has(page, ManagedPages::offered) && !parts_.pages.is_elsewhere(page);
@@ -247,7 +247,7 @@ void HostFaultHandling::leave_others(std::span<const ManagedPage> faults,
   moves = std::move(left);
 }
 
-/// `apart`: pages that are stored to do not come with others.
+/// `apart`: pages with stores do not migrate together with others.
 std::vector<PlannedTransfer> HostFaultHandling::plan(std::span<const ManagedPage> pages, bool apart,
                                                      const HostCycle& cycle) {
   const Allocation& a = parts_.pages.owner(pages.front());

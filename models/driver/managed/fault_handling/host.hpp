@@ -1,4 +1,4 @@
-/// Faults are served by the driver on the CPU: its server, its costs, what the prefetcher adds.
+/// Faults are served by the driver on the CPU, with its server, its costs and its prefetcher.
 ///
 /// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per
 /// fault (or block, or batch), then the transfer starts.  tanasic: the server is busy
@@ -24,7 +24,7 @@ class HostFaultHandling : public FaultHandling {
       : parameters_(parameters), setup_(setup), parts_(parts), fault_numbers_(setup.tenants) {}
 
   Time next_activity() const override;
-  /// Lets the server take as many faults as it is free for, and goes on with those that it has
+  /// Lets the server take as many faults as it has time for, and continues those that it has
   /// handled.
   void act(const HostCycle& cycle) override;
   void forget_if(const Which& which) override {
@@ -35,10 +35,10 @@ class HostFaultHandling : public FaultHandling {
  private:
   /// Faults that are handled together.
   struct Unit {
-    Time started;  ///< the server took it
-    Time begin;    ///< when the driver has handled it and transfers may start
+    Time started;  ///< time at which the server took the unit
+    Time begin;    ///< time from which transfers may start: the driver has handled the unit
     std::vector<PageFault> faults;
-    std::uint16_t behind = 0;  ///< tenant of the first fault of the unit before
+    std::uint16_t behind = 0;  ///< tenant of the first fault in the unit before
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -46,25 +46,27 @@ class HostFaultHandling : public FaultHandling {
     }
   };
 
-  /// The server takes the next fault of its queue and those handled together with it.
+  /// Takes the next fault of the server's queue, with the faults that are handled together with it.
   void form_unit(const HostCycle& cycle);
   void charge(Unit& unit, Time now);
-  /// Serves a fault whose page is there, on its way, or leaving.  Returns false if pages must move.
+  /// Serves a fault whose page is in GPU memory, on its way, or leaving. Returns false if pages
+  /// must move.
   bool serve_without_moving(const PageFault& fault, const HostCycle& cycle);
   /// The server has handled the faults: pages move.
   void begin_unit(const Unit& unit, const HostCycle& cycle);
   /// Migrates faulting pages of one allocation, in order, with the pages that the prefetcher adds.
-  /// Returns how many pages were asked for. `stored`: pages of all allocations that are stored to,
-  /// in order.
+  /// Returns the number of requested pages. `stored`: pages of all allocations with stores, in
+  /// order.
   std::uint64_t migrate(std::span<const ManagedPage> pages, std::span<const ManagedPage> stored,
                         const Unit& unit, const HostCycle& cycle);
   /// Serves news of a page that the GPU maps elsewhere and uses much.  Returns false if pages must
   /// move.
   bool serve_counted(const PageFault& fault, const HostCycle& cycle);
-  /// Defers a fault whose page other GPUs give up first.  Returns false if there is none to wait
-  /// for.
+  /// Defers a fault whose page other GPUs must give up first. Returns false if no other GPU has the
+  /// page.
   bool waits_for_others(const PageFault& fault, const HostCycle& cycle);
-  /// Takes pages out of `moves` that did not fault and are offered to the GPU, or other GPUs'.
+  /// Removes pages from `moves` that did not fault and are offered to the GPU or belong to other
+  /// GPUs.
   void leave_others(std::span<const ManagedPage> faults, std::vector<PageRange>& moves) const;
   std::vector<PlannedTransfer> plan(std::span<const ManagedPage> pages, bool stores,
                                     const HostCycle& cycle);
@@ -77,10 +79,10 @@ class HostFaultHandling : public FaultHandling {
   const HostFaultParameters parameters_;
   const Setup setup_;
   const Parts parts_;
-  std::deque<Unit> units_;  ///< in order of `begin`
+  std::deque<Unit> units_;  ///< units in order of `begin`
   Time server_free_;
   std::optional<std::uint16_t> served_;       ///< tenant of the last unit's first fault
-  std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
+  std::vector<std::uint64_t> fault_numbers_;  ///< number of the last fault of each tenant
 };
 
 }  // namespace lockstep

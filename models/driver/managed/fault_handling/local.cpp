@@ -3,11 +3,11 @@
 /// Pages of managed buffers without content are offered to the GPU when their buffer is mapped.  A
 /// fault on one begins a handler on the SM (vm/gmmu/local_handlers.hpp), which takes frames that
 /// the driver keeps zeroed; the driver hears of it afterwards.  When the CPU touches such pages, a
-/// prefetch step wants them or they shall stay at the host, they are taken back by the exchange of
-/// an unmapping.  What finds no zeroed frames is an ordinary far-fault.
+/// prefetch step wants them or advice keeps them at the host, they are taken back by the exchange
+/// of an unmapping.  A fault without zeroed frames is an ordinary far-fault.
 /// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
-/// Simplified: offered pages do not come along with faults of other pages; an evicted page is
+/// Simplified: offered pages do not migrate along with faults of other pages; an evicted page is
 /// handled by the host.
 #include "models/driver/managed/fault_handling/host.hpp"
 

@@ -3,8 +3,8 @@
 
 namespace lockstep {
 
-/// A faulting access stands in the TLB, or its warp makes room for a handler: both go with half of
-/// the exception schemes.
+/// A faulting access waits in the TLB, or its warp makes room for a handler: each of these fits
+/// half of the exception schemes.
 static PolicyTraits traits_of_handling(const PolicyChoice& choice) {
   PolicyTraits traits;
   if (host_fault_parameters(choice).replay == ReplayMode::block_tlb)

@@ -15,7 +15,7 @@ bool Mosaic::is_hole(PhysicalAddress page) const {
   return large_[LargeFrames::number_of(page)].holes.has(LargeFrames::place_of(page));
 }
 
-/// A request to free is seen whole before its frame is judged.
+/// A request to free is complete before its frame is judged.
 bool Mosaic::leave_holes(const TenantPages& pages, PageServices& services) {
   if (pages.count == pages_per_large || !tables().is_large(pages.tenant, pages.first)) return false;
   const std::vector<FrameRun> frames = tables().frames_of(pages);
@@ -74,7 +74,7 @@ void Mosaic::splintered(Compaction& compaction, PageServices& services) {
   count();
 }
 
-/// Moves the page. Returns false if it stays where it is.
+/// Moves the page. Returns false if it stays in place.
 bool Mosaic::move(const Compaction& compaction, VirtualPage page, PageServices& services) {
   const TenantId tenant = compaction.large.tenant;
   const PhysicalAddress from{tables().entry(tenant, page).address()};
@@ -90,7 +90,7 @@ bool Mosaic::move(const Compaction& compaction, VirtualPage page, PageServices& 
     return false;
   }
   allocator().take({to->value(), page_bytes});
-  statistics_.allocated_pages[tenant.value()] += 1;  // both frames, until the old one is freed
+  statistics_.allocated_pages[tenant.value()] += 1;  // both frames count until the old one is freed
   ++statistics_.moved[tenant.value()];
   statistics_.bytes_copied[tenant.value()] += page_bytes;
   return true;
@@ -105,8 +105,8 @@ void Mosaic::end_compaction(std::size_t index) {
   count();
 }
 
-/// Makes room, since frames have run out, by the free pages of a large page of the tenant, or else
-/// of any other.
+/// Makes room when frames have run out, from the free pages of a large page of the tenant, or of
+/// another tenant.
 bool Mosaic::settle(const TenantPages& pages, PageServices& services) {
   if (empty_frames(frames_wanted(pages), services)) return false;
   const auto owner = static_cast<LargeFrames::Owner>(pages.tenant.value());

@@ -1,12 +1,12 @@
 /// CaC in a memory that was fragmented before the run.
 ///
-/// When fewer large frames are free than are wanted, the emptiest of those that only foreign pages
-/// lie in is emptied: its pages move to other such frames, the fullest first, each within its
-/// channel.  Who wants a frame waits for it.
+/// When fewer large frames are free than are wanted, the emptiest frame with only foreign pages is
+/// emptied: its pages move to other such frames, the fullest first, each within its channel.  The
+/// request for a frame waits meanwhile.
 /// Source: 004, sections 7.3.4 and 7.5.4; memory-interference.md, section 6.3.4 (reclaim) and
 /// AMB-63.
 ///
-/// Simplified: a frame stays as it is once a page of a tenant lies beside its foreign ones.
+/// Simplified: a frame is not emptied any more once a tenant's page lies beside its foreign pages.
 #include <algorithm>
 
 #include "models/driver/page_manager/mosaic/mosaic.hpp"
@@ -33,8 +33,8 @@ std::uint64_t Mosaic::frames_wanted(const TenantPages& pages) const {
   return frames + (wants_base_pages && !large_.has_base_pages(owner) ? 1 : 0);
 }
 
-/// Empties frames of foreign pages. Returns false if there are enough free frames, or no more can
-/// be had.
+/// Empties frames of foreign pages. Returns false if there are enough free frames, or if no more
+/// can be emptied.
 bool Mosaic::empty_frames(std::uint64_t wanted, PageServices& services) {
   if (!parameters_.compacts() || foreign_numbers_.empty() || large_.free_frames() >= wanted)
     return false;
@@ -69,11 +69,12 @@ bool Mosaic::empty_frame(PageServices& services) {
   return true;
 }
 
-/// Returns a place for each foreign page of the frame, in their order; none if one of them has no
+/// Returns a place for each foreign page of the frame, in their order; none if a page finds no
 /// place.
 std::vector<PhysicalAddress> Mosaic::places_elsewhere(std::uint32_t number) const {
   const PageSet& foreign = large_[number].foreign;
-  std::map<PartitionId, std::vector<std::size_t>> waiting;  // by channel
+  // Indices of the foreign pages of each channel.
+  std::map<PartitionId, std::vector<std::size_t>> waiting;
   std::size_t missing = 0;
   for (std::uint64_t place = 0; place < pages_per_large; ++place)
     if (foreign.has(place))

@@ -1,11 +1,11 @@
-/// CoCoA, contiguity-conserving allocation: which pages of which large frames belong to whom.
+/// CoCoA, contiguity-conserving allocation: owners of large frames and of their pages.
 ///
-/// A large frame (2 MiB) has one owner, a tenant or the driver with its page tables, and what is
-/// asked for goes into frames of its owner.  2 MiB of addresses get a frame in which each of their
-/// pages keeps its place, so that they can become a large page where they lie.  Other pages come
+/// A large frame (2 MiB) has one owner, a tenant or the driver with its page tables, and pages go
+/// into frames of their owner.  A region of 2 MiB of addresses gets a frame in which each of its
+/// pages keeps its place, so that they can become a large page without moving.  Other pages come
 /// from the owner's free base pages, then from a free large frame.  The guarantee is soft: when
-/// neither is left, pages come from places that are kept for others, from frames with foreign pages
-/// (foreign_pages.hpp), of other owners, and last from frames that are being emptied.
+/// neither is left, pages come from places kept for regions, from frames with foreign pages
+/// (foreign_pages.hpp), from frames of other owners, and last from frames that are being emptied.
 /// Source: 004, sections 7.3.1 and 7.3.2; memory-interference.md, section 6.3.2.
 #pragma once
 
@@ -29,14 +29,14 @@ class LargeFrames {
 
   struct LargeFrame {
     Owner owner = nobody;
-    std::uint64_t region = no_region;  ///< region (address / 2 MiB) whose pages keep their places
-                                       ///< here
-    PageSet taken;                     ///< given out
-    PageSet there;                     ///< pages that are mapped and have their data
-    PageSet holes;                     ///< of those, freed while the frame is one large page
-    PageSet foreign;                   ///< of those, foreign ones
-    bool locked = false;               ///< nothing may come in
-    /// Pages that somebody uses.
+    /// Region (address / 2 MiB) whose pages keep their places in this frame.
+    std::uint64_t region = no_region;
+    PageSet taken;        ///< places given out
+    PageSet there;        ///< places of pages that are mapped and have their data
+    PageSet holes;        ///< places that were freed while the frame is one large page
+    PageSet foreign;      ///< places taken by foreign pages
+    bool locked = false;  ///< true: no page may come in
+    /// Returns the number of pages that have a user.
     std::uint64_t used() const { return taken.count() - holes.count(); }
     template <class Archive>
     void serialize(Archive& archive) {
@@ -44,7 +44,7 @@ class LargeFrames {
     }
   };
 
-  /// The last owner is that of frames with foreign pages.
+  /// Makes the frames. The last owner owns frames with foreign pages.
   LargeFrames(std::uint64_t capacity, std::size_t owners);
 
   const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
@@ -58,22 +58,22 @@ class LargeFrames {
     return PhysicalAddress{number * large_page_bytes + place * page_bytes};
   }
 
-  /// Takes a whole free frame for 2 MiB of addresses; nothing if there is none.
+  /// Takes a whole free frame for 2 MiB of addresses; nothing if there is no free frame.
   std::optional<PhysicalAddress> take_region(Owner owner, std::uint64_t region);
-  /// Takes a page in its place in the frame of its region, or elsewhere; there must be a free one.
+  /// Takes a page at its place in the frame of its region, or elsewhere.  Precondition: there is a
+  /// free page.
   PhysicalAddress take_in_region(Owner owner, VirtualPage page);
   /// Takes a free base page.
   PhysicalAddress take(Owner owner);
-  /// A foreign page takes a place.
+  /// Lets a foreign page take a place.
   void take_foreign(PhysicalAddress page);
   void release(PhysicalAddress page);
   void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
-  /// Locks the frame: it is no place of a region any more, and gives out no page until it is
-  /// unlocked.
+  /// Locks the frame: until it is unlocked it belongs to no region and gives out no page.
   void lock(std::uint32_t number);
   void unlock(std::uint32_t number);
-  /// A place for a page of one of the owner's frames that nothing is kept in, in the fullest of
-  /// them, at an address that `fits`; nothing if there is none.
+  /// Returns a place for a page in one of the owner's frames in which no places are kept, the
+  /// fullest first, at an address for which `fits` is true; nothing if there is none.
   template <class Fits>
   std::optional<PhysicalAddress> take_fitting(Owner owner, Fits&& fits) {
     std::optional<PhysicalAddress> best;
@@ -93,15 +93,15 @@ class LargeFrames {
     if (best) take_at(number_of(*best), place_of(*best));
     return best;
   }
-  /// The page's data are there.
+  /// Notes that the page's data have come.
   void arrived(PhysicalAddress page) { at(page).there.add(place_of(page)); }
 
-  /// Pages that came into frames of another owner since the last call.
+  /// Returns the number of pages that came into frames of another owner since the last call.
   std::uint64_t take_violations() { return std::exchange(violations_, 0); }
   std::size_t free_frames() const { return free_.size(); }
   bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
   bool has_base_pages() const;
-  /// Frames of their owner with foreign pages and room, the fullest first.
+  /// Returns the frames with foreign pages and room, the fullest first.
   std::vector<std::uint32_t> foreign_frames() const;
   bool has_region(Owner owner, std::uint64_t region) const {
     return of_region_.contains({owner, region});
@@ -121,23 +121,23 @@ class LargeFrames {
 
   LargeFrame& at(PhysicalAddress page) { return frames_[number_of(page)]; }
   void give(std::uint32_t number, Owner owner, std::uint64_t region);
-  /// A free frame becomes the owner's.
+  /// Gives a free frame to the owner.
   std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
   std::optional<std::uint32_t> frame_with_room(Owner owner);
   PhysicalAddress take_at(std::uint32_t number, std::uint64_t place);
-  /// Puts the frame into the list where it belongs. A frame without pages loses its owner.
+  /// Puts the frame into the list of its state. A frame without pages loses its owner.
   void list(std::uint32_t number);
   void unlist(std::uint32_t number);
   void relist();
 
   std::vector<LargeFrame> frames_;
   Numbers free_;
-  std::vector<Numbers> open_;  ///< by owner: frames with free base pages for anything
-  std::vector<Numbers> kept_;  ///< by owner: frames of regions with free places
+  std::vector<Numbers> open_;  ///< frames of each owner with free base pages for any page
+  std::vector<Numbers> kept_;  ///< frames of each owner for regions with free places
   Numbers locked_;
   std::map<Region, std::uint32_t> of_region_;
-  std::vector<std::uint64_t> owned_;  ///< frames, by owner
-  std::vector<std::uint64_t> pages_;  ///< in those
+  std::vector<std::uint64_t> owned_;  ///< number of frames of each owner
+  std::vector<std::uint64_t> pages_;  ///< number of pages in the frames of each owner
   std::uint64_t violations_ = 0;
 };
 

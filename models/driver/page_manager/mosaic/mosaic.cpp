@@ -8,8 +8,8 @@ namespace {
 
 constexpr double fs_per_s = 1e15;
 
-/// Returns the time of a copy, which 004 makes over the channel by reading and writing every word
-/// of the page.
+/// Returns the time of a copy; 004 copies over the channel, reading and writing every word of the
+/// page.
 Time time_of_copy(const MosaicParameters& parameters, std::uint64_t channel_bytes_per_second) {
   switch (parameters.compaction) {
     case PageCopying::channel:
@@ -70,7 +70,7 @@ PhysicalAddress Mosaic::take_page(TenantId tenant, VirtualPage page) {
 
 std::vector<FrameRun> Mosaic::allocate(const TenantPages& pages, bool paged) {
   if (pages.count * page_bytes > frames().free_bytes()) return {};
-  if (!paged) reserved(pages);  // a whole buffer
+  if (!paged) reserved(pages);  // device memory comes as a whole buffer
   std::vector<FrameRun> runs;
   for (VirtualPage page = pages.first; page < pages.end();) {
     const bool begins_region =

@@ -45,13 +45,14 @@ class Mosaic final : public PageManager {
   void serialize(Archive& archive) override;
 
  private:
-  using Regions = std::vector<std::uint64_t>;  ///< sorted numbers: address / 2 MiB
-  /// A large frame that is splintered, and whose pages then move.
+  using Regions = std::vector<std::uint64_t>;  ///< sorted region numbers: address / 2 MiB
+  /// A large frame whose page is splintered, and whose pages then move.
   struct Compaction {
     std::uint32_t number = 0;
     TenantPages large;
-    bool moves = false;                ///< pages move; false: only the holes are wanted
-    std::vector<VirtualPage> copying;  ///< empty: it is being splintered
+    bool moves = false;  ///< true: pages move; false: only the holes are wanted
+    /// Pages being copied; empty: the large page is being splintered.
+    std::vector<VirtualPage> copying;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(number, large, moves, copying);
@@ -92,12 +93,12 @@ class Mosaic final : public PageManager {
   const MosaicParameters parameters_;
   const AddressMapping mapping_;
   const Time copy_time_;
-  const LargeFrames::Owner driver_;  ///< of page tables
+  const LargeFrames::Owner driver_;  ///< owner of the frames with page tables
   LargeFrames large_;
-  std::map<Frame, std::uint32_t> foreign_numbers_;  ///< of foreign pages, by where they lie
-  std::vector<Regions> whole_;                      ///< by tenant: 2 MiB of addresses of one buffer
-  std::vector<std::uint32_t> refused_;              ///< full frames whose pages were not at rest
-  std::vector<std::uint32_t> emergency_;            ///< large pages with holes, the oldest first
+  std::map<Frame, std::uint32_t> foreign_numbers_;  ///< number of the foreign page in each frame
+  std::vector<Regions> whole_;            ///< regions of each tenant that lie wholly in one buffer
+  std::vector<std::uint32_t> refused_;    ///< full frames whose pages were not at rest
+  std::vector<std::uint32_t> emergency_;  ///< large pages with holes, the oldest first
   std::vector<Compaction> compactions_;
   std::vector<Emptying> emptying_;
   MosaicStatistics statistics_;

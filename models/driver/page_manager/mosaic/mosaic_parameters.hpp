@@ -7,9 +7,9 @@ namespace lockstep {
 /// How a page is copied when frames are compacted.
 enum class PageCopying : std::uint8_t {
   none,     ///< pages stay where they are
-  channel,  ///< read and written over the channel, 64 bits at a time
-  bulk,     ///< within the DRAM
-  ideal,    ///< in no time
+  channel,  ///< pages are read and written over the channel, 64 bits at a time
+  bulk,     ///< pages are copied within the DRAM
+  ideal,    ///< pages are copied in no time
 };
 
 /// Parameters of `page_manager: mosaic`.

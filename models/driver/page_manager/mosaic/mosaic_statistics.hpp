@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Counters of Mosaic; gauges as they stand at the end of the epoch.
+/// Counters of Mosaic; gauges have the values at the end of the epoch.
 struct MosaicStatistics {
   PerTenant<Counter> large_allocations, base_allocations, coalesced, splintered, moved,
       bytes_copied, without_destination, emptied, emergencies;
@@ -18,10 +18,10 @@ struct MosaicStatistics {
         .per_tenant("large_allocations", &S::large_allocations, "frames",
                     "frames taken whole for 2 MiB of addresses")
         .per_tenant("base_allocations", &S::base_allocations, "pages", "pages taken one by one")
-        .per_tenant("coalesced", &S::coalesced, "large pages", "made in place")
+        .per_tenant("coalesced", &S::coalesced, "large pages", "large pages made in place")
         .per_tenant("splintered", &S::splintered, "large pages",
                     "large pages with holes that were split, to be compacted or because frames ran "
-                    "out; without those of which a part left")
+                    "out; pages split because a part left do not count")
         .per_tenant("moved", &S::moved, "pages",
                     "pages moved to other frames of their tenant and channel")
         .per_tenant("bytes_copied", &S::bytes_copied, "bytes",
@@ -34,11 +34,10 @@ struct MosaicStatistics {
                     "large frames taken from the emergency list, by the tenant that needed frames")
         .per_tenant("allocated_pages", &S::allocated_pages, "pages", "pages that have a frame")
         .per_tenant("owned_frames", &S::owned_frames, "large frames",
-                    "large frames that only this tenant's pages are to lie in")
-        .per_tenant(
-            "unused_pages", &S::unused_pages, "pages",
-            "pages of owned frames that no page lies in; over allocated_pages: memory bloat")
-        .gauge("free_frames", &S::free_frames, "large frames", "without any page")
+                    "large frames for pages of this tenant alone")
+        .per_tenant("unused_pages", &S::unused_pages, "pages",
+                    "places of owned frames that hold no page; over allocated_pages: memory bloat")
+        .gauge("free_frames", &S::free_frames, "large frames", "large frames without any page")
         .gauge("emergency_frames", &S::emergency_frames, "large frames",
                "large frames in the emergency list: large pages with holes")
         .counter("guarantee_violations", &S::guarantee_violations, "pages",

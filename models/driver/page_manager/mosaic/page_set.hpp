@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Some of the 512 pages of a large frame, by their places in it.
+/// Subset of the 512 pages of a large frame, by their places.
 class PageSet {
  public:
   bool has(std::uint64_t page) const { return (words_[page / 64] >> page % 64 & 1) != 0; }
@@ -22,7 +22,7 @@ class PageSet {
   }
   bool empty() const { return count() == 0; }
   bool full() const { return count() == pages_per_large; }
-  /// Returns the lowest page from `from` on that is not in the set; 512: there is none.
+  /// Returns the lowest page from `from` on that is missing in the set; 512: none is.
   std::uint64_t next_missing(std::uint64_t from = 0) const {
     while (from < pages_per_large && has(from)) ++from;
     return from;

@@ -1,4 +1,4 @@
-/// Trace of what the kernels of one launch do to floats that depend on the order of threads.
+/// Trace of a launch's floats whose values depend on the order of threads.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ bool adds_floats(const Program& program);
 
 class FloatTrace {
  public:
-  /// State of a word, which was last stored, or changed by `additions` atomics.
+  /// State of a word, which was last stored, or which `additions` atomics have changed.
   struct Word {
-    Type type = Type::none;  ///< none: not touched, or stored as an integer
+    Type type = Type::none;  ///< type of the last store; none: not touched, or stored as an integer
     bool is_stored = false;
     std::uint32_t additions = 0;
     float magnitude = 0;
@@ -44,7 +44,7 @@ class FloatTrace {
     page[address / 4 % WordMap<Word>::page_words] = {type, true, 0, magnitude};
     remember(number, page);
   }
-  /// An atomic adds to a word; `sum` is the value of the word afterwards.
+  /// Notes that an atomic adds to a word; `sum` is the value of the word afterwards.
   void add(std::uint64_t address, Type type, double added, double sum);
   /// Notes a use of a sum other than by a load: of shared memory, or of the value that an atomic
   /// returned. Counts a sum whose result is used as one of 1,024 addends.
@@ -57,7 +57,7 @@ class FloatTrace {
   const Inexactness& read() const { return read_; }
 
  private:
-  /// Page from which the kernel loads, as it was before the launch and as it is now.
+  /// Page from which the kernel loads, before the launch and now.
   struct Loaded {
     std::uint64_t number = ~std::uint64_t{0};
     const WordMap<InexactMemory::Word>::Page* before = nullptr;
@@ -73,7 +73,8 @@ class FloatTrace {
   const InexactMemory& before_;
   WordMap<Word> words_;
   Inexactness read_;
-  std::unordered_map<std::uint32_t, bool> uses_result_;  ///< by pc
+  /// Whether the result of the instruction at each pc is used.
+  std::unordered_map<std::uint32_t, bool> uses_result_;
   std::array<Loaded, 16> loaded_;
 };
 

@@ -6,10 +6,10 @@
 
 namespace lockstep::isa {
 
-/// `count` floats that may differ by the tolerance, times their own magnitude or the one given,
-/// whichever is larger.
+/// `count` floats that may differ by the tolerance times their own magnitude, or times the given
+/// one if that is larger.
 struct InexactFloats {
-  std::uint64_t offset = 0, count = 0;  ///< offset: in bytes
+  std::uint64_t offset = 0, count = 0;  ///< `offset` in bytes, `count` in floats
   Type type = Type::f32;
   double tolerance = 0, magnitude = 0;
 

@@ -8,7 +8,7 @@
 namespace lockstep::isa {
 namespace {
 
-/// Words of a launch with fewer bytes between them lie around each other.
+/// Largest distance of a launch's words that count as neighbours, in bytes.
 constexpr std::uint64_t around = 256;
 
 bool is_half(Type type) {
@@ -28,7 +28,7 @@ struct Range {
   int scale = 0;
 };
 
-/// Puts together neighbours of one type that lie at most `gap` bytes apart.
+/// Joins neighbours of one type that are at most `gap` bytes apart.
 void join(std::vector<Range>& ranges, std::uint64_t gap, bool any_scale) {
   std::size_t last = 0;
   for (std::size_t next = 1; next < ranges.size(); ++next) {
@@ -127,7 +127,8 @@ void InexactMemory::copy(std::uint64_t to, const InexactMemory& other, std::uint
     if (word.type != Type::none && at >= from) known.emplace_back(at - from, word);
   });
   clear(to, bytes);
-  if (to % 4 != 0 || from % 4 != 0) return;  // no floats of ours
+  // A misaligned copy moves no floats that are known here.
+  if (to % 4 != 0 || from % 4 != 0) return;
   for (const auto& [offset, word] : known) words_.at(to + offset) = word;
 }
 

@@ -1,13 +1,13 @@
 /// Floats in global memory whose last digits depend on the order of threads: sums that atomics
-/// made, and what kernels made of such sums.
+/// made, and values that kernels computed from such sums.
 ///
 /// A sum of n addends is taken to be off by up to 4 sqrt(n) units, where a unit is half of the last
-/// place (2^-24 for f32) of the largest magnitude that the sum or an addend had on the way.  What a
-/// kernel stores that has read such floats is taken to be off by twice as many units as the worst
-/// of them, of the largest magnitude that the launch has stored around.  Never more than half of
-/// the digits are taken to be off.
-/// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, sections
-/// 2.8 and 4.2 (errors of sums in any order grow with the square root of n as a rule).
+/// place (2^-24 for f32) of the largest magnitude that the sum or an addend had on the way. A value
+/// that a kernel stores after it has read such floats is taken to be off by twice as many units as
+/// the worst float read, with units of the largest magnitude that the launch has stored around it.
+/// Never more than half of the digits are taken to be off. Source: Higham, "Accuracy and Stability
+/// of Numerical Algorithms", 2nd edition, 2002, sections 2.8 and 4.2 (errors of sums in any order
+/// grow with the square root of n as a rule).
 ///
 /// Simplified: words of 4 bytes are followed, so that two f16 or bf16 in one word count as one.
 #pragma once
@@ -26,8 +26,7 @@ namespace lockstep::isa {
 /// Returns half of the last place of 1.
 double unit_roundoff(Type type);
 
-/// Inexactness of a float: how far off it may be, in units of the coarsest type that it was on its
-/// way.
+/// Inexactness of a float: its possible error, in units of the coarsest type on its way.
 struct Inexactness {
   float unit = 0, growth = 0;
 
@@ -59,7 +58,7 @@ class WordMap {
   }
   bool empty() const { return pages_.empty(); }
 
-  /// Calls function(address, value) for the words of pages that are there, in their order.
+  /// Calls function(address, value) for the words of existing pages, in their order.
   template <class Function>
   void for_each(std::uint64_t begin, std::uint64_t end, const Function& function) const {
     for (auto p = pages_.lower_bound(begin / page_bytes);
@@ -89,7 +88,7 @@ class FloatTrace;
 class InexactMemory {
  public:
   struct Word {
-    Type type = Type::none;  ///< none: exact; f64 stands at its first word
+    Type type = Type::none;  ///< none: exact; f64 is noted at its first word
     float magnitude = 0;
     Inexactness off;
   };
@@ -103,8 +102,8 @@ class InexactMemory {
   /// Copies the notes of `other` about its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);
   /// Returns the inexact floats in the order of addresses, with offsets from `address` on.  More
-  /// than `most` ranges are made fewer: ranges of any magnitude are put together, then ranges with
-  /// something between them.
+  /// than `most` ranges are joined: first ranges of different magnitudes, then ranges with other
+  /// words in between.
   std::vector<InexactFloats> ranges(std::uint64_t address, std::uint64_t bytes,
                                     std::size_t most) const;
 

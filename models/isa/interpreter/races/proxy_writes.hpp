@@ -1,9 +1,9 @@
-/// Writes of a block's threads to shared memory that asynchronous reads would miss: no
-/// fence.proxy.async stands behind them.
+/// Writes of a block's threads to shared memory that asynchronous reads would miss, because no
+/// fence.proxy.async follows them.
 ///
-/// A fence of any thread of the block counts for all writes before it, in the order in which the
-/// block is interpreted.  That is a legal order, and where writer, fence and reader are ordered by
-/// the program they stand in it so: what is found is a mistake for sure, and some are not found.
+/// A fence of any thread of the block counts for all writes before it, in the order of
+/// interpretation.  This is a legal order, and it keeps the program's order of writer, fence and
+/// reader: every finding is a real mistake, and some mistakes are not found.
 /// Source: PTX ISA 8.x, "Memory Consistency Model", sections "Proxies" and "Causality order".
 #pragma once
 
@@ -23,11 +23,11 @@ class ProxyWrites {
 
   explicit ProxyWrites(std::size_t shared_bytes) : pieces_((shared_bytes + piece - 1) / piece) {}
 
-  /// A thread of the block has written, by the instruction at `pc`.
+  /// Notes a write of a thread of the block, by the instruction at `pc`.
   void write(std::uint64_t offset, std::uint64_t bytes, std::uint32_t pc, std::uint32_t thread) {
     for_each_piece(offset, bytes, [&](Write& last) { last = {time_, pc, thread}; });
   }
-  /// Notes an asynchronous write, which needs no fence, as do bytes that were there before.
+  /// Notes an asynchronous write, which needs no fence; neither do bytes that were there before.
   void write_asynchronously(std::uint64_t offset, std::uint64_t bytes) {
     for_each_piece(offset, bytes, [](Write& last) { last = {}; });
   }
@@ -42,7 +42,8 @@ class ProxyWrites {
   }
 
  private:
-  static constexpr std::size_t piece = 16;  ///< asynchronous copies have whole ones
+  /// Bytes tracked together: an asynchronous copy covers whole pieces.
+  static constexpr std::size_t piece = 16;
 
   template <class Function>
   void for_each_piece(std::uint64_t offset, std::uint64_t bytes, Function&& function) {

@@ -1,9 +1,9 @@
 /// Races in shared memory: accesses of the same byte by two threads of a block, at least one of
-/// which writes, that neither barriers nor member masks nor strong accesses order.
+/// them a write, that neither barriers nor member masks nor strong accesses order.
 ///
-/// Of each byte the last write is remembered, and the reads since then, one of each warp.  Atomics
-/// and ordered accesses (volatile, relaxed, acquire, release) are no race with each other, and
-/// order what stands before and behind them.  Two writes of the same value are none either.
+/// For each byte the last write is remembered, with the later reads, one of each warp.  Atomics and
+/// ordered accesses (volatile, relaxed, acquire, release) do not race with each other, and order
+/// the accesses before and behind them.  Two writes of the same value are no race either.
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009; PTX ISA 8.x, "Memory Consistency Model", sections "Conflict and Data-races" and
 /// "Causality order".
@@ -35,14 +35,14 @@ struct SharedRace {
   struct Side {
     AccessKind kind = AccessKind::load;
     std::uint32_t pc = 0;
-    std::uint32_t thread = 0;  ///< of the block
+    std::uint32_t thread = 0;  ///< number of the thread in the block
   };
   std::uint64_t block = 0;
-  std::uint32_t offset = 0;  ///< in shared memory
+  std::uint32_t offset = 0;  ///< offset in shared memory
   Side first, second;
 };
 
-/// The first race of each pair of instructions of a kernel, whichever of the two is first.
+/// The first race of each pair of a kernel's instructions, in either order.
 class RaceList {
  public:
   void add(const SharedRace& race) {
@@ -67,11 +67,12 @@ class SharedRaces {
 
   SharedRaces(std::uint64_t block, std::uint32_t warps, RaceList& found);
 
-  /// A lane's: `value` has the bytes of a store, and as many are accessed.
+  /// Notes an access of a lane: `value` has the bytes of a store, and as many are accessed.
   void access(const Access& access, unsigned lane, std::uint32_t offset, unsigned bytes,
               const std::byte* value);
-  /// A strong access orders: before a lane's is noted, and after all of the instruction are.
-  /// `place`: any number that is its own.  `releases`: also without a fence before it.
+  /// Orders by a strong access: called before a lane's access is noted, and after all accesses of
+  /// the instruction are. `place`: key of the place.  `releases`: the access releases even without
+  /// a fence before it.
   void before_strong(const Access& access, std::uint64_t place);
   void after_strong(const Access& access, std::uint64_t place, bool releases);
   void fence(std::uint32_t warp) { clocks_.teach(warp, fenced_[warp]); }
@@ -92,16 +93,16 @@ class SharedRaces {
 
   /// Number of the barrier of a cluster, behind the named ones of a block.
   static constexpr unsigned barrier_of_cluster = 16;
-  /// Keys of shared memory are places; those of global memory are its addresses.
+  /// Mark of keys of shared memory; keys of global memory are addresses.
   static constexpr std::uint64_t shared_place = std::uint64_t{1} << 63;
 
  private:
   static constexpr unsigned page_bytes = 256;
-  /// Clocks of strong accesses; all others are taken for one.
+  /// Most places of strong accesses with clocks of their own; all further places share one.
   static constexpr std::size_t most_places = std::size_t{1} << 16;
   static constexpr std::uint64_t other_places = ~std::uint64_t{0};
   struct Write {
-    WarpClocks::Time time = 0;  ///< 0: none
+    WarpClocks::Time time = 0;  ///< time of the access; 0: none
     std::uint32_t pc = 0;
     std::uint8_t warp = 0, lane = 0;
     AccessKind kind = AccessKind::store;
@@ -135,7 +136,7 @@ class SharedRaces {
   Page* last_page_ = nullptr;
   std::array<WarpClocks::Knowledge, barrier_of_cluster + 1> barriers_;
   WarpClocks::Knowledge exited_;
-  std::vector<WarpClocks::Knowledge> fenced_;  ///< by warp: at its last fence
+  std::vector<WarpClocks::Knowledge> fenced_;  ///< knowledge of each warp at its last fence
   std::unordered_map<std::uint64_t, WarpClocks::Knowledge> places_;
 };
 

@@ -1,9 +1,9 @@
-/// Clocks of a block's warps: what threads know of each other's accesses.  Accesses that they know
-/// of are ordered, others may be at the same time.
+/// Clocks of a block's warps: the knowledge of threads about each other's accesses.  Known accesses
+/// are ordered; others may be concurrent.
 ///
-/// A warp has a clock, with which its accesses are stamped, and knows for each other warp a time:
-/// it comes after everything that warp did up to then.  Barriers, member masks and strong accesses
-/// of the same place hand this knowledge on.
+/// A warp has a clock, whose time is noted with its accesses, and a time for each other warp: it
+/// comes after everything that the other warp did up to that time.  Barriers, member masks and
+/// strong accesses of the same place pass this knowledge on.
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009, section 3 (vector clocks).
 ///
@@ -38,19 +38,19 @@ class WarpClocks {
     return !mine.pairs.empty() && time <= mine.pairs[lane][other_lane];
   }
 
-  /// Adds to `to` the knowledge that other warps get from this one now. Later accesses of the warp
-  /// are not in it.
+  /// Adds to `to` the knowledge that other warps get from this one now, without its later accesses.
   void teach(std::uint32_t warp, Knowledge& to);
   void learn(std::uint32_t warp, const Knowledge& from);
-  /// `lanes` of the warp meet, out of those that have not exited.
+  /// Lets `lanes` of the warp meet; `alive` lanes have not exited.
   void meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t alive);
 
  private:
   using Row = std::array<Time, warp_size>;
   struct Warp {
-    Time clock = 1, together = 0;  ///< together: of all its lanes with each other
+    Time clock = 1, together = 0;  ///< clock of the warp, and time at which all its lanes last met
     Knowledge known;
-    std::vector<Row> pairs;  ///< by lane, once fewer than all have met: what it knows of each other
+    /// Knowledge of each lane about the others, once fewer than all have met.
+    std::vector<Row> pairs;
   };
   std::vector<Warp> warps_;
 };

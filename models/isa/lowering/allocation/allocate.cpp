@@ -69,13 +69,14 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
                     std::uint32_t maximum_predicates) {
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
-  const Flow flow(function);  // spilling adds to blocks, it does not make any
+  const Flow flow(function);  // spilling adds to blocks and makes none
   const std::vector<bool> operands = operands_a(function);
   hold_operands(function, flow);
   std::vector<LiveRange> ranges = live_ranges(function);
   for (;;) {
     bool predicate = most_live(function, ranges, true) > maximum_predicates;
-    // Rows are assigned when they may suffice: that costs more than all else here.
+    // Rows are assigned only when they may suffice, since assigning costs more than everything else
+    // here.
     if (!predicate && most_live(function, ranges, false) + reserved_registers > maximum_registers) {
       predicate = count_predicates(function, ranges) > maximum_predicates;
     } else if (!predicate) {

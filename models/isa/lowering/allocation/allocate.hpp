@@ -6,11 +6,11 @@
 
 namespace lockstep::isa::lowering {
 
-/// Registers a kernel holds beside the allocated rows: the stack pointer and the two that the
-/// machine keeps for itself since sm_70 (ptxas reports them as used).
+/// Registers of a kernel besides the allocated rows: the stack pointer, and the two that the
+/// machine reserves since sm_70 (ptxas reports them as used).
 inline constexpr std::uint32_t reserved_registers = 3;
 
-/// Rows and predicates for all registers, without spilling; may be more than the maximum.
+/// Returns rows and predicates for all registers, without spilling; may be more than the maximum.
 /// `ranges`: the function's live ranges.
 Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange>& ranges,
                        std::uint32_t maximum_registers);

@@ -13,11 +13,11 @@ struct Allocation {
   /// Row of each virtual register (the first, even for 64-bit types), or its predicate number;
   /// `no_row` when the register is never used.
   std::vector<std::uint16_t> row_of_register;
-  std::uint32_t rows = 0;                  ///< rows used, from 0
-  std::uint32_t predicates = 0;            ///< predicates used, from 0
-  std::uint32_t registers_per_thread = 0;  ///< for occupancy: rows, and the registers that a
-                                           ///< machine adds
-  std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
+  std::uint32_t rows = 0;        ///< number of rows used, from row 0 on
+  std::uint32_t predicates = 0;  ///< number of predicates used, from predicate 0 on
+  /// Registers that count for occupancy: rows, and those that a machine adds.
+  std::uint32_t registers_per_thread = 0;
+  std::uint64_t spill_bytes = 0;  ///< bytes per thread appended to Function::local_bytes
 };
 
 }  // namespace lockstep::isa

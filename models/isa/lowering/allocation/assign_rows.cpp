@@ -21,11 +21,13 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr std::uint32_t resting_positions = 12;  // two per operation
-constexpr std::uint32_t resting_stored = 24;     // likewise, after a store
-constexpr std::uint32_t free_registers = 32;     // as many threads fit on an SM as with fewer
+// Positions for which a row rests, two per operation.
+constexpr std::uint32_t resting_positions = 12;
+// Positions for which a row rests after a store has read it.
+constexpr std::uint32_t resting_stored = 24;
+constexpr std::uint32_t free_registers = 32;  // registers below which an SM holds no more threads
 
-/// The stretches of one row that are taken, as a bit per position.
+/// Occupied positions of one row, one bit per position.
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t positions) : words_(positions / 64 + 1) {}
@@ -35,10 +37,11 @@ class Occupancy {
         if ((words_[w] & mask(segment, w)) != 0) return false;
     return true;
   }
-  /// Returns whether no value of the last few operations before the range stood in this row, apart
-  /// from what the range's first operation reads.
+  /// Returns whether the row held no value of the last few operations before the range, apart from
+  /// values that the range's first operation reads.
   bool is_rested(const LiveRange& range) const {
-    const std::uint32_t end = range.start() - 1;  // the first operation's reads
+    // Position of the reads of the range's first operation.
+    const std::uint32_t end = range.start() - 1;
     if (range.start() < 2) return true;
     if (is_taken(end)) return true;
     if (end < stored_until_) return false;
@@ -46,7 +49,7 @@ class Occupancy {
       if (is_taken(p)) return false;
     return true;
   }
-  /// Lets the row rest, because a store was the last to read its value.
+  /// Lets the row rest, because a store was the last operation to read its value.
   void rest_from(std::uint32_t position) { stored_until_ = position + resting_stored; }
   bool is_taken(std::uint32_t position) const {
     return (words_[position / 64] >> (position % 64) & 1) != 0;
@@ -70,7 +73,7 @@ class Occupancy {
 
 class Rows {
  public:
-  /// `resting_rows`: below so many, rows rest before they are used again.
+  /// Makes the rows.  `resting_rows`: below this number, rows rest before they are used again.
   Rows(std::uint32_t positions, std::uint32_t resting_rows)
       : positions_(positions), resting_rows_(resting_rows) {}
 
@@ -97,7 +100,8 @@ class Rows {
            (rows_[row].is_free(range) && (!rested || rows_[row].is_rested(range)));
   }
 
-  // The first good row, new ones included; for a single row rather half of a broken pair.
+  // Returns the first good row, new ones included; for a single row preferably half of a broken
+  // pair.
   std::size_t find(const LiveRange& range, unsigned size, bool rested) const {
     std::size_t best = rows_.size() + 2;
     for (std::size_t row = 0; row < rows_.size() + 2; row += size) {
@@ -120,7 +124,7 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
-/// Returns, by operation, whether it stores to global memory. One more entry stands for the values
+/// Returns for each operation whether it stores to global memory. One more entry stands for values
 /// that live to the end.
 std::vector<bool> global_stores(const ir::Function& function) {
   std::vector<bool> stores;
@@ -190,7 +194,7 @@ Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange
   const std::uint32_t allowed = std::min(maximum_registers, free_registers);
   std::uint32_t resting = allowed - std::min(allowed, reserved_registers);
   Allocation best = assign(function, ranges, order, resting);
-  // Resting leaves gaps that pairs do not fit into: less of it where that costs too many rows.
+  // Resting leaves gaps that pairs do not fit into, so rows rest less if that costs too many rows.
   while (best.rows + reserved_registers > allowed && resting > 0) {
     resting -= std::min(resting, 3U);
     Allocation other = assign(function, ranges, order, resting);

@@ -1,5 +1,5 @@
 /// Copy coalescing: both ends of a copy become one register when neither is written while the other
-/// is still needed, so that the copy disappears.
+/// is still needed; the copy disappears.
 /// Source: own choice, in the textbook form.
 #include <optional>
 
@@ -27,7 +27,8 @@ bool is_candidate(const ir::Function& function, const ir::Operation& operation) 
 
 bool coalesce_copies(ir::Function& function) {
   const Flow flow(function);
-  std::optional<Renaming> renaming;  // costs what a function without copies need not pay
+  // Made on demand: a function without copies need not pay for it.
+  std::optional<Renaming> renaming;
   bool changed = false;
   for (std::uint32_t b : flow.order)
     for (std::size_t o = 0; o < function.blocks[b].operations.size(); ++o) {

@@ -1,6 +1,7 @@
 /// Operand legalisation: a machine instruction takes one constant (immediate or constant bank), and
-/// only at some places; zero comes from the zero register.  Other constants are moved into
-/// registers, once for all users that the move dominates and in front of the loops around them.
+/// only in some operands; zero comes from the zero register.  Other constants are moved into
+/// registers, in front of the loops around their users, with one move for all users that it
+/// dominates.
 /// Source: architecture.md, section 3 "isa".
 #include <map>
 #include <optional>
@@ -16,8 +17,8 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-/// Registers that hold one constant, each from the end of a block on.  Of those whose blocks
-/// dominate a block the deepest is the oldest: behind a move that dominates it none is made.
+/// Registers that hold one constant, each from the end of a block on.  Among those whose blocks
+/// dominate a block, the deepest one is the oldest: no move is made where an earlier one dominates.
 class Moves {
  public:
   std::optional<std::uint32_t> find(const Flow& flow, std::uint32_t block) const {
@@ -44,10 +45,11 @@ class Moves {
   static constexpr std::uint32_t none = 0xffffffff;
   struct Move {
     std::uint32_t block, result;
-    std::uint32_t around;  ///< the next whose block dominates this one's, or none
+    std::uint32_t around;  ///< nearest move whose block dominates the block of this one, or none
   };
   std::vector<Move> moves_;
-  std::map<std::uint32_t, std::uint32_t> by_place_, outermost_;  ///< by place in dominator tree
+  /// Numbers of moves, by place in the dominator tree.
+  std::map<std::uint32_t, std::uint32_t> by_place_, outermost_;
 };
 
 class Legalization {
@@ -151,7 +153,7 @@ class Legalization {
     std::uint32_t& home = home_[b];
     if (home != Flow::unreachable) return home;
     home = b;
-    // From inner loops to outer ones; the entrance of one may lie in another of the same depth.
+    // Loops go from inner to outer; the entrance of one may lie in another loop of the same depth.
     for (std::uint32_t l = flow_.innermost[b]; l != Flow::no_loop;) {
       if (const auto before = entrance(flow_.loops[l])) {
         home = *before;
@@ -176,9 +178,9 @@ class Legalization {
 
   ir::Function& function_;
   const Flow flow_;
-  std::vector<std::vector<ir::Operation>> at_end_;  ///< moves to append to blocks
+  std::vector<std::vector<ir::Operation>> at_end_;  ///< moves to append to each block
   std::map<Constant, Moves> moves_;
-  std::vector<std::uint32_t> home_;  ///< by block, where known: in_front_of_loops
+  std::vector<std::uint32_t> home_;  ///< result of in_front_of_loops for each block, where known
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ class Builder {
       for_each_definition(operation, [&](const ir::Operand& d) {
         ranges_[d.index].weight += weight;
         if (!*was_live++) {
-          add(d.index, writes, writes + 1);  // never read, but written
+          add(d.index, writes, writes + 1);  // the register is written and never read
         } else if (!walker_.live().contains(d.index)) {
           add(d.index, writes, end_[d.index]);
         } else if (reads_itself(operation, d.index) && !is_guarded(operation)) {
@@ -69,8 +69,8 @@ class Builder {
     for (const std::uint32_t r : walker_.live().members()) add(r, first, end_[r]);
   }
 
-  /// Notes which of the registers that the operation writes, then of those that it reads, are live
-  /// behind it.
+  /// Notes for each register that the operation writes, then for each that it reads, whether it is
+  /// live behind the operation.
   void note_live(const ir::Operation& operation) {
     live_after_.clear();
     const auto note = [&](const ir::Operand& o) {
@@ -107,7 +107,7 @@ class Builder {
   LiveWalker walker_;
   std::vector<bool> live_after_;
   std::vector<LiveRange> ranges_;
-  std::vector<std::uint32_t> end_;  ///< where the live stretch being walked ends
+  std::vector<std::uint32_t> end_;  ///< end of the live stretch that is being walked
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ struct LiveRange {
   struct Segment {
     std::uint32_t from, to;  ///< [from, to)
   };
-  std::vector<Segment> segments;  ///< ascending, apart from one another
-  double weight = 0;              ///< reads and writes, those in loops count ten times per level
+  std::vector<Segment> segments;  ///< segments, ascending and apart from one another
+  double weight = 0;              ///< reads and writes; those in loops count ten times per level
   bool empty() const { return segments.empty(); }
   std::uint32_t start() const { return segments.front().from; }
   std::uint32_t length() const {

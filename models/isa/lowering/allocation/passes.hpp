@@ -1,14 +1,14 @@
-/// Passes that prepare a function for the machine's registers, and keep its meaning.
+/// Passes that prepare a function for the machine's registers and keep its meaning.
 #pragma once
 
 #include "models/isa/ir.hpp"
 
 namespace lockstep::isa::lowering {
 
-/// Puts constants that no machine instruction takes where they stand into registers.
+/// Moves constants into registers that no machine instruction takes in their place.
 void legalize_operands(ir::Function& function);
-/// Gives both ends of a copy one register where they do not disturb each other.  Returns whether
-/// there was such a copy.
+/// Gives both ends of a copy one register where they do not interfere.  Returns whether there was
+/// such a copy.
 bool coalesce_copies(ir::Function& function);
 
 }  // namespace lockstep::isa::lowering

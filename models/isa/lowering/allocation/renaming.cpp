@@ -133,7 +133,7 @@ void Renaming::rename(std::uint32_t from, std::uint32_t to) {
     add_all((*lists)[to], (*lists)[from]);
     (*lists)[from].clear();
   }
-  if (is_predicate) {  // others that are live only under it may be live elsewhere now
+  if (is_predicate) {  // registers live only under this predicate may be live elsewhere now
     liveness_.solve(flow_);
     find_writers();
   } else {
@@ -143,12 +143,13 @@ void Renaming::rename(std::uint32_t from, std::uint32_t to) {
   }
 }
 
-/// The least solution above the one before, which holds for the register's own mentions: those that
-/// it took over only make it live in more places, as the two did not interfere.
+/// Extends the register's liveness to the least solution above the one before, which holds for its
+/// own mentions.  The mentions that it took over only make it live in more places, as the two did
+/// not interfere.
 void Renaming::spread_liveness(std::uint32_t r) {
   const Places places = deciding(r, r);
   find_new(r, places, nullptr);
-  if (in_stamp_[0] == stamp_) {  // somewhere it is read before anybody wrote it
+  if (in_stamp_[0] == stamp_) {  // a path reads the register before any write
     const std::vector<bool> written = reached_from(flow_, writers_[r]);
     find_new(r, places, &written);
   }

@@ -1,8 +1,8 @@
-/// Registers that are renamed one into another, with the liveness of what they become.
+/// Renaming of registers into others, with liveness kept up to date.
 ///
-/// Operations that mention a register are listed by register, and liveness is solved anew for the
-/// renamed one alone, along these lists: what a copy costs depends on how often its ends are
-/// mentioned, not on how long the function is.
+/// Operations are listed by the registers that they mention, and liveness is solved again for the
+/// renamed register alone, along these lists: the cost of a copy depends on the mentions of its
+/// ends and not on the length of the function.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class Renaming {
   /// Returns whether either register is written, apart from copies between them, where the other is
   /// needed afterwards.
   bool interfere(std::uint32_t a, std::uint32_t b) const;
-  /// `from` becomes `to` everywhere; copies of a register to itself become nothing.  The two do not
-  /// interfere.
+  /// Renames `from` to `to` everywhere; copies of a register to itself disappear.  Precondition:
+  /// the two do not interfere.
   void rename(std::uint32_t from, std::uint32_t to);
 
  private:
-  using Places = std::vector<Place>;  ///< ascending
+  using Places = std::vector<Place>;  ///< places in ascending order
 
   ir::Operation& at(Place place) {
     return function_.blocks[place.block].operations[place.operation];
@@ -41,8 +41,8 @@ class Renaming {
   Places deciding(std::uint32_t a, std::uint32_t b) const;
   void find_writers();
   void spread_liveness(std::uint32_t r);
-  /// Stamps blocks that begin, and that end, with the register live and did not before.  `written`:
-  /// by block, whether a write may reach it; null: one does where it matters.
+  /// Stamps blocks at whose begin, and at whose end, the register is newly live.  `written`: for
+  /// each block, whether a write may reach it; nullptr: writes reach it wherever that matters.
   void find_new(std::uint32_t r, const Places& places, const std::vector<bool>* written);
   bool is_live_above(std::uint32_t r, std::uint32_t block, const Places& decided) const;
   bool is_live_below(std::uint32_t r, std::uint32_t block) const;
@@ -52,12 +52,13 @@ class Renaming {
   ir::Function& function_;
   const Flow& flow_;
   Liveness liveness_;
-  std::vector<Places> mentions_;                     ///< by register
-  std::vector<Places> definitions_;                  ///< of predicates
-  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register: blocks with writes
+  std::vector<Places> mentions_;                     ///< places that mention each register
+  std::vector<Places> definitions_;                  ///< places that write each predicate
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< blocks that write each register
   mutable LiveWalker walker_;
-  std::vector<std::uint32_t> in_stamp_, out_stamp_;  ///< by block, of find_new
-  std::vector<std::uint32_t> new_in_, new_out_;      ///< the blocks stamped
+  /// Last stamp of find_new at the begin and end of each block.
+  std::vector<std::uint32_t> in_stamp_, out_stamp_;
+  std::vector<std::uint32_t> new_in_, new_out_;  ///< blocks that got the current stamp
   std::uint32_t stamp_ = 1;
 };
 

@@ -47,11 +47,14 @@ class Shift {
   }
 
  private:
-  std::vector<std::uint32_t> after_, block_;        ///< by operation before
-  std::vector<std::uint32_t> first_, first_after_;  ///< operation, by block, and one behind
+  /// New number, and block, of each operation as numbered before.
+  std::vector<std::uint32_t> after_, block_;
+  /// First operation of each block as numbered before and after, with an end entry.
+  std::vector<std::uint32_t> first_, first_after_;
 };
 
-/// Returns a temporary's range: from what loads or writes it to what reads or saves it.
+/// Returns the range of a temporary: from the operation that loads or writes it to the one that
+/// reads or saves it.
 LiveRange range_of(const Detour& detour, std::uint32_t operation, std::uint32_t depth) {
   LiveRange range;
   const std::uint32_t reads = 2 * operation, writes = reads + 1;

@@ -1,5 +1,5 @@
-/// Live ranges after one value was spilled, from those before: what stays in registers is live
-/// where it was, at later positions.
+/// Live ranges after one value was spilled, derived from those before: values that stay in
+/// registers are live in the same places, at later positions.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace lockstep::isa::lowering {
 
 /// An operation that mentioned the spilled register and now mentions one of its own.
 struct Detour {
-  Place place;  ///< before anything was added
+  Place place;  ///< place before operations were added
   std::uint32_t temporary = 0;
   std::uint32_t mentions = 0;
-  bool loads = false, saves = false;  ///< an operation was added before, behind it
+  bool loads = false, saves = false;  ///< an operation was added before it, behind it
   bool writes_others = false;
 };
 
-/// `function` has the detours already, ascending by place.  False, and nothing done, where the
-/// ranges before do not tell what those after are: a result that nobody reads and one that leaves
-/// the block end alike if nothing follows in it.
+/// Shifts the ranges.  `function` has the detours already, ascending by place.  Returns false,
+/// without an effect, where the old ranges do not determine the new ones: a result without readers
+/// and a result that leaves the block end alike if nothing follows in the block.
 bool shift_ranges(const ir::Function& function, const Flow& flow, std::uint32_t victim,
                   const std::vector<Detour>& detours, std::vector<LiveRange>& ranges);
 

@@ -74,7 +74,8 @@ class Spiller {
   Detour rewrite(ir::Operation& operation, std::vector<ir::Operation>& result) {
     Detour detour;
     const std::uint32_t temporary = detour.temporary = new_register(function_, type_);
-    // A guarded write keeps the other lanes; it may write its own guard, so that saving takes all.
+    // A guarded write keeps the values of other lanes; it may write its own guard, so all lanes are
+    // saved.
     detour.loads = reads(operation) || is_guarded(operation);
     detour.saves = writes(operation);
     detour.writes_others = operation.destinations.size() > 1;
@@ -137,8 +138,8 @@ class Spiller {
   std::uint32_t victim_;
   Type type_;
   bool is_predicate_ = false;
-  std::uint32_t home_ = 0;    ///< of a predicate
-  std::uint64_t offset_ = 0;  ///< of a value
+  std::uint32_t home_ = 0;    ///< register that holds a spilled predicate
+  std::uint64_t offset_ = 0;  ///< offset of a spilled value in local memory
 };
 
 }  // namespace
@@ -148,7 +149,7 @@ void spill(ir::Function& function, const Flow& flow, std::uint32_t victim,
   const bool is_predicate = function.registers[victim].type == Type::pred;
   const std::vector<Detour> detours = Spiller(function, victim).run();
   for (const Detour& detour : detours) temporaries.push_back(detour.temporary);
-  // What is live under a guard depends on whose guard it is.
+  // Registers live under a guard change when the guard is another register.
   if (is_predicate || !shift_ranges(function, flow, victim, detours, ranges))
     ranges = live_ranges(function);
 }

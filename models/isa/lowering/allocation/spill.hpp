@@ -1,6 +1,6 @@
-/// Spilling of one register: a value goes to the thread's local memory and is fetched before and
-/// saved behind each operation that mentions it; a predicate lives in a register as 0 or 1 and is
-/// compared again before each use.
+/// Spilling of one register: a value goes to the thread's local memory, is fetched before each
+/// operation that mentions it, and is saved behind it.  A predicate is kept in a register as 0 or 1
+/// and compared again before each use.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// `flow` and `ranges` are the function's; the ranges are brought up to date.  The registers that
-/// stand for the victim, each around one operation, are added to `temporaries`.
+/// Spills the victim.  `flow` and `ranges` belong to the function; the ranges are updated.  The
+/// registers that replace the victim, each around one operation, are added to `temporaries`.
 void spill(ir::Function& function, const Flow& flow, std::uint32_t victim,
            std::vector<LiveRange>& ranges, std::vector<std::uint32_t>& temporaries);
 

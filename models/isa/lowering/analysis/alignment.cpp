@@ -27,7 +27,7 @@ std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint
   const ir::Function& function = producers.function();
   std::vector<Place> found;
   std::vector<bool> seen(function.blocks.size());
-  // Of a block: from its beginning up to, without, an operation.
+  // Places up to which blocks are still to be searched, from their beginning.
   std::vector<Place> work{use};
   while (!work.empty()) {
     const Place at = work.back();
@@ -66,7 +66,7 @@ unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Plac
     if (operation.destinations.size() != 1 || operation.carry_out) return 0;
     const bool steps = operation.opcode == Opcode::add && operation.sources[0].kind == Kind::reg &&
                        operation.sources[0].index == index;
-    // What the register held before has been looked at if the step repeats itself.
+    // The register's value before has been examined already if the step repeats itself.
     if (steps && operation.sources[1].kind == Kind::immediate) {
       const auto before = reaching(producers, index, at);
       if (!before) return 0;

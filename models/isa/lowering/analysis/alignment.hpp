@@ -5,8 +5,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// Returns how many low bits of an operand read at `use` are known to be zero, from the operations
-/// that produce it.
+/// Returns the number of low bits of an operand read at `use` that are known to be zero, from the
+/// operations that produce it.
 unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place use,
                    unsigned depth = 8);
 

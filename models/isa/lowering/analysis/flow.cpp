@@ -28,7 +28,7 @@ class Targets {
     return seen_.insert(target).second;
   }
   std::vector<std::uint32_t> list_;
-  std::unordered_set<std::uint32_t> seen_;  ///< once there are many
+  std::unordered_set<std::uint32_t> seen_;  ///< targets seen, used once there are many
 };
 
 }  // namespace
@@ -80,7 +80,8 @@ void number_tree(Flow& flow) {
     const std::uint32_t block = flow.order[k];
     flow.tree_size[flow.dominator[block]] += flow.tree_size[block];
   }
-  std::vector<std::uint32_t> next(flow.successors.size(), 1);  // free place below each block
+  // Next free place for the children of each block.
+  std::vector<std::uint32_t> next(flow.successors.size(), 1);
   for (std::size_t k = 1; k < flow.order.size(); ++k) {
     const std::uint32_t block = flow.order[k], above = flow.dominator[block];
     flow.tree_place[block] = flow.tree_place[above] + next[above];
@@ -88,8 +89,8 @@ void number_tree(Flow& flow) {
   }
 }
 
-/// Natural loops have one block in common, and then one lies in the other, or none.  Inner loops
-/// are found first, and then stand for all of their blocks.
+/// Finds natural loops. Two loops with a common block are nested.  Inner loops are found first, and
+/// then stand for all of their blocks.
 class LoopFinder {
  public:
   explicit LoopFinder(Flow& flow)
@@ -131,8 +132,7 @@ class LoopFinder {
     return b;
   }
 
-  /// Finds the body of the loop of which the block is the header.  Returns whether there is such a
-  /// loop.
+  /// Finds the body of the loop with this header.  Returns whether there is such a loop.
   bool find_body(std::uint32_t header) {
     std::vector<std::uint32_t> work;
     bool loops = false;
@@ -153,7 +153,8 @@ class LoopFinder {
     return loops;
   }
 
-  /// Blocks of each loop, by header.  Those around a block stand before it in the order.
+  /// Returns the number of blocks of each loop, by header.  Loops around a block come earlier in
+  /// the order.
   std::vector<std::uint32_t> sizes() const {
     std::vector<std::uint32_t> size(around_.size(), 1);
     for (auto k = flow_.order.size(); k-- > 0;)
@@ -172,7 +173,7 @@ class LoopFinder {
 
   Flow& flow_;
   std::vector<std::uint32_t> stands_for_;
-  std::vector<std::uint32_t> around_;  ///< by block: the header of the loop next around it
+  std::vector<std::uint32_t> around_;  ///< header of the innermost loop around each block
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ void LiveWalker::keep(std::uint32_t index) {
   only_under_[index] = 0;
 }
 
-/// Forgets the guard, because above its definition the predicate has another value.
+/// Forgets the guard: above its definition the predicate has another value.
 void LiveWalker::forget_guard(std::uint32_t predicate) {
   const auto found = guarded_.find(predicate);
   if (found == guarded_.end()) return;
@@ -113,7 +113,7 @@ class Solver {
       if (!is_read_[r]) continue;
       mark_ends(r);
       spread(r, nullptr);
-      if (in_[0] == stamp_ && !is_input_[r]) {  // somewhere it is read before anybody wrote it
+      if (in_[0] == stamp_ && !is_input_[r]) {  // a path reads the register before any write
         std::vector<std::uint32_t> writers;
         writes_.for_each(r, [&](std::uint32_t b) { writers.push_back(b); });
         const std::vector<bool> written = reached_from(flow_, writers);
@@ -141,7 +141,7 @@ class Solver {
     reads_.sort();
   }
 
-  /// Writers of those registers, and the places where a write ends the value from before.
+  /// Finds the writers of these registers, and the places where a write ends the earlier value.
   void find_writes() {
     LiveWalker walker(function_);
     RegisterSet written(function_.registers.size());
@@ -169,7 +169,8 @@ class Solver {
     kills_.for_each(r, [&](std::uint32_t b) { ends_[b] = stamp_; });
   }
 
-  /// `written`: by block, whether a write may reach it; null: one does where it matters.
+  /// Spreads liveness.  `written`: for each block, whether a write may reach it; nullptr: writes
+  /// reach it wherever that matters.
   void spread(std::uint32_t r, const std::vector<bool>* written) {
     live_in_.clear();
     live_out_.clear();
@@ -192,9 +193,10 @@ class Solver {
   const ir::Function& function_;
   const Flow& flow_;
   Effects reads_, writes_, kills_;
-  std::vector<std::uint32_t> in_, out_, ends_;  ///< by block: the last stamp it got
+  /// Last stamp of each block at its begin and end, and where the value's life ends.
+  std::vector<std::uint32_t> in_, out_, ends_;
   std::uint32_t stamp_ = 0;
-  std::vector<bool> is_read_, is_input_;  ///< by register
+  std::vector<bool> is_read_, is_input_;  ///< flags of each register
   std::vector<std::uint32_t> live_in_, live_out_, work_;
 };
 

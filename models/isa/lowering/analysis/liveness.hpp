@@ -1,8 +1,8 @@
 /// Liveness of registers.
 ///
 /// Most virtual registers live and die within a block.  Liveness between blocks is therefore solved
-/// register by register, from the blocks that read a register first up to those that write it: that
-/// costs as much as there is to be found, not blocks times registers.
+/// register by register, from the blocks that read a register first up to those that write it: the
+/// cost is proportional to the result, and not to blocks times registers.
 /// Source: Appel, Palsberg: Modern Compiler Implementation, 2nd edition, section 19.6 (for SSA
 /// form; here blocks say what they do to a register).
 #pragma once
@@ -18,10 +18,9 @@
 
 namespace lockstep::isa::lowering {
 
-/// Walks blocks from their ends to their beginnings and knows what is live at each point.  A
-/// guarded write keeps the old value alive, unless everybody who reads it later does so under that
-/// guard. A return reads the function's results.  What it says of a register depends on no other's
-/// liveness.
+/// Walks blocks from their ends to their beginnings with the set of live registers.  A guarded
+/// write keeps the old value alive, unless all later reads are under that guard. A return reads the
+/// function's results.  The liveness of a register does not depend on that of others.
 class LiveWalker {
  public:
   explicit LiveWalker(const ir::Function& function)
@@ -34,7 +33,7 @@ class LiveWalker {
   void step_back(const ir::Operation& operation);
   const RegisterSet& live() const { return live_; }
   std::uint32_t live_rows() const { return rows_; }
-  void keep(std::uint32_t index);  ///< from here on upwards live in any lane
+  void keep(std::uint32_t index);  ///< from here upwards the register is live in all lanes
 
  private:
   using Guard = std::uint32_t;  ///< twice the predicate, plus one if negated, plus one; 0: none
@@ -45,14 +44,15 @@ class LiveWalker {
 
   const ir::Function& function_;
   RegisterSet live_;
-  std::vector<Guard> only_under_;  ///< by register: live, but only for this guard's lanes
+  /// Guard of each register that is live only for the guard's lanes.
+  std::vector<Guard> only_under_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
-      guarded_;  ///< by predicate: registers that may be live only under it
+      guarded_;  ///< registers that may be live only under each predicate
   std::uint32_t rows_ = 0;
 };
 
-/// Registers live at the ends of blocks.  What no write reaches is not alive, however a guarded
-/// write or a path that cannot happen reads it.
+/// Registers live at the ends of blocks.  A register that no write reaches is not live, even if a
+/// guarded write or an impossible path reads it.
 struct Liveness {
   std::vector<PackedRegisters> live_in, live_out;
   Liveness(const ir::Function& analysed, const Flow& flow);
@@ -62,7 +62,7 @@ struct Liveness {
   const ir::Function& function;
 };
 
-/// Returns, by block, whether it is reached from behind one of `blocks`.
+/// Returns for each block whether it is reached from behind one of `blocks`.
 std::vector<bool> reached_from(const Flow& flow, const std::vector<std::uint32_t>& blocks);
 
 }  // namespace lockstep::isa::lowering

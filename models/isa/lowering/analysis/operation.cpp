@@ -89,7 +89,7 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::grid_dependency:
       return true;
     case Category::shuffle_vote:
-      // Products of matrices have all lanes wherever they stand in a block.
+      // Products of matrices have all lanes, wherever they are in a block.
       if (operation.opcode == Opcode::mma || operation.opcode == Opcode::movmatrix) return false;
       [[fallthrough]];
     default:

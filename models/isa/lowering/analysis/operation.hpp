@@ -1,5 +1,5 @@
-/// Questions of the passes about one operation: what it reads and writes, what it may do besides,
-/// and which operands the machine lets it read from where.
+/// Properties of one operation for the passes: its reads and writes, its further effects, and the
+/// operands that the machine lets it read from constants or registers.
 #pragma once
 
 #include "models/isa/ir.hpp"
@@ -25,8 +25,8 @@ inline bool is_formal(const ir::Function& function, std::uint32_t index) {
       if (is_register(operand) && operand.index == index) return true;
   return false;
 }
-/// Returns whether the operand stands in the constant bank: it is the same for a whole grid and
-/// known at its start.
+/// Returns whether the operand is in the constant bank: it is equal for a whole grid and known at
+/// its start.
 bool is_constant_bank(const ir::Operand& operand);
 
 /// Calls `visit` with every register operand read: guard, then sources.
@@ -71,15 +71,15 @@ inline bool writes_memory(const ir::Operation& operation) {
 }
 /// Returns whether the operation is a load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);
-/// Returns whether the operation looks at other lanes, at the clock or at which lanes are there:
-/// such an operation stays in its block, unpredicated.
+/// Returns whether the operation reads other lanes, the clock or which lanes are there: such an
+/// operation stays in its block, without a predicate.
 bool depends_on_path(const ir::Operation&);
 /// Returns whether the operation must stay even if its results are never read.
 bool has_side_effect(const ir::Operation&);
 /// Returns whether everything before the operation must be done before it, and everything behind it
-/// after it: barriers, fences, calls, ...
+/// after it, as with barriers, fences and calls.
 bool is_scheduling_barrier(const ir::Operation&);
-/// Returns whether the result depends on the operands only, so that it may be computed elsewhere or
+/// Returns whether the result depends only on the operands, so that it may be computed elsewhere or
 /// once.
 bool is_pure(const ir::Operation&);
 bool is_commutative(const ir::Operation&);
@@ -87,7 +87,7 @@ bool is_commutative(const ir::Operation&);
 /// Returns the number of sources that are neither registers nor zero: the machine takes one per
 /// instruction.
 unsigned constant_operands(const ir::Operation&);
-/// Returns whether the source takes a slot for constants; zero comes from the zero register and
+/// Returns whether the source takes a slot for constants; zero comes from the zero register, and
 /// special fields do not count.
 bool is_constant_operand(const ir::Operation&, std::size_t source);
 

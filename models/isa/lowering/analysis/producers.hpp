@@ -8,11 +8,12 @@
 
 namespace lockstep::isa::lowering {
 
-/// Finds the operation whose result an operand is, if computing it again at the place of use would
-/// give the same.
+/// Finds the operation that produced an operand, if computing it again at the place of use would
+/// give the same result.
 class Producers {
  public:
-  /// `through_loops`: flow() is there, and alignment is derived of what loops count, too.
+  /// Makes the index.  `through_loops`: flow() is available, and alignment is also derived for loop
+  /// counters.
   explicit Producers(const ir::Function& function, bool through_loops = false)
       : function_(function), definitions_(function) {
     if (through_loops) flow_.emplace(function);
@@ -24,16 +25,16 @@ class Producers {
   const Definitions& definitions() const { return definitions_; }
   std::uint32_t uses(const ir::Operand& operand) const { return definitions_[operand.index].uses; }
 
-  /// Returns the operation that produced the operand's value at `use`; null when the register may
-  /// have been written elsewhere, when the operation has a guard or other results, or when one of
-  /// its sources may have changed in between.
+  /// Returns the operation that produced the operand's value at `use`; nullptr when the register
+  /// may have been written elsewhere, when the operation has a guard or other results, or when one
+  /// of its sources may have changed in between.
   const ir::Operation* find(const ir::Operand& operand, Place use) const;
 
   /// Returns the last write of the register within a block before an operation of it.
   std::optional<std::uint32_t> last_write(std::uint32_t index, Place before) const;
   /// Returns the first write of the register within a block behind an operation of it.
   std::optional<std::uint32_t> next_write(std::uint32_t index, Place behind) const;
-  /// The destination of an operation became that of another operation of the same block.
+  /// Notes that the destination of an operation now belongs to another operation of the same block.
   void move_write(std::uint32_t index, Place from, std::uint32_t to);
 
  private:
@@ -43,8 +44,8 @@ class Producers {
   const ir::Function& function_;
   std::optional<Flow> flow_;
   const Definitions definitions_;
-  std::vector<Place> writes_;               ///< by register, then by place
-  std::vector<std::uint32_t> first_write_;  ///< by register, and one behind
+  std::vector<Place> writes_;               ///< writes, sorted by register and then by place
+  std::vector<std::uint32_t> first_write_;  ///< first write of each register, with an end entry
 };
 
 }  // namespace lockstep::isa::lowering

@@ -8,8 +8,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// A set to work on: each question and each change takes the same time, whatever it holds, and
-/// clearing takes as long as the set is.  Made once for all registers of a function.
+/// A set to work on: queries and changes take constant time, and clearing takes time by the size of
+/// the set.  It is made once for all registers of a function.
 /// Source: Briggs, Torczon: An Efficient Representation for Sparse Sets, 1993.
 class RegisterSet {
  public:
@@ -35,21 +35,23 @@ class RegisterSet {
   }
   void clear() { members_.clear(); }
   std::size_t size() const { return members_.size(); }
-  const std::vector<std::uint32_t>& members() const { return members_; }  ///< in no order
+  /// Registers in no particular order.
+  const std::vector<std::uint32_t>& members() const { return members_; }
 
  private:
-  std::vector<std::uint32_t> place_;  ///< in `members_`, where it means something
+  /// Place of each member in `members_`; meaningless for others.
+  std::vector<std::uint32_t> place_;
   std::vector<std::uint32_t> members_;
 };
 
-/// A set to keep: it takes room for what is in it alone, and less where numbers are neighbours.
+/// A set to keep: its room depends on its members alone, and is smaller for neighbouring numbers.
 class PackedRegisters {
  public:
   bool contains(std::uint32_t r) const {
     const auto word = find(r);
     return word != words_.end() && word->number == r / 32 && (word->bits >> r % 32 & 1) != 0;
   }
-  /// Costs least for a number above all others.
+  /// Inserts a register; cheapest for a number above all others.
   void insert(std::uint32_t r) {
     auto word = words_.end();
     if (!words_.empty() && words_.back().number >= r / 32)
@@ -72,7 +74,7 @@ class PackedRegisters {
     return std::lower_bound(words_.begin(), words_.end(), r / 32,
                             [](const Word& word, std::uint32_t n) { return word.number < n; });
   }
-  std::vector<Word> words_;  ///< ascending
+  std::vector<Word> words_;  ///< words in ascending order
 };
 
 }  // namespace lockstep::isa::lowering

@@ -19,20 +19,21 @@ struct Place {
 /// Definitions and uses, by register.  Invalid once operations were inserted or removed.
 struct Definitions {
   struct Entry {
-    std::uint32_t definitions = 0;  ///< function inputs count
+    std::uint32_t definitions = 0;  ///< number of definitions; a function input counts as one
     std::uint32_t uses = 0;
-    bool guarded = false;   ///< some definition keeps lanes
+    bool guarded = false;   ///< at least one definition keeps lanes
     bool dominates = true;  ///< the only definition comes before every use
     bool is_input = false;
-    Place definition;  ///< of the last one found
+    Place definition;  ///< last definition found
   };
   std::vector<Entry> entries;
 
   explicit Definitions(const ir::Function& function);
   const Entry& operator[](std::uint32_t index) const { return entries[index]; }
-  /// Written once, in all lanes that are there, before every use: wherever it is read, its sources
-  /// (if they are so too) still hold what it was computed from.  One definition alone is not
-  /// enough: a register that a loop reads before it writes it holds the last iteration's value.
+  /// Returns whether the register is written once, in all lanes, before every use: wherever it is
+  /// read, its sources (if they are single, too) still hold the values from which it was computed.
+  /// One definition alone is not enough: a register that a loop reads before writing it holds the
+  /// value of the last iteration.
   bool is_single(std::uint32_t index) const {
     return entries[index].definitions == 1 && !entries[index].guarded && entries[index].dominates;
   }

@@ -1,6 +1,6 @@
 /// Passes over blocks and branches.
 ///
-/// Each pass stands in the file named after it, keeps the function's meaning and says whether it
+/// Each pass is in the file named after it, keeps the function's meaning and returns whether it
 /// changed anything.
 #pragma once
 

@@ -1,9 +1,9 @@
-/// Short-branch if-conversion: a few operations that a branch jumps over run under its predicate
+/// Short-branch if-conversion: a few operations behind a branch run under the branch's predicate
 /// instead.
 ///
-/// Blocks with votes, shuffles, matches, activemask, barriers, clocks or calls keep their branch:
-/// what they see depends on the path.  Source: what ptxas does with such branches; the limits below
-/// were found by comparing with its code (docs/validation/lowering.md).
+/// Blocks with votes, shuffles, matches, activemask, barriers, clocks or calls keep their branch,
+/// because their results depend on the path.  Source: ptxas treats such branches so; the limits
+/// below were found by comparing with its code (docs/validation/lowering.md).
 
 #include "models/isa/lowering/analysis/flow.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -14,7 +14,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr unsigned largest_slots = 12;  ///< of one arm
+constexpr unsigned largest_slots = 12;  ///< issue slots of one arm
 
 class Predication {
  public:
@@ -30,10 +30,9 @@ class Predication {
   }
 
  private:
-  /// Converts from the last block to the first, until what a conversion leaves behind may matter to
-  /// others.  Operations under a guard are nobody's arm, so that the flow as it was still tells the
-  /// truth about the blocks before.  Empty blocks and gaps between the arms can make blocks
-  /// neighbours.
+  /// Converts from the last block to the first, until a conversion may affect other blocks.
+  /// Operations under a guard are in no arm, so that the old flow remains right for the blocks
+  /// before.  Empty blocks and gaps between the arms can make blocks neighbours.
   bool sweep() {
     const Flow flow(function_);
     bool changed = false;
@@ -150,7 +149,7 @@ class Predication {
   }
 
   ir::Function& function_;
-  bool leaves_gap_ = false;  ///< the last diamond's arms did not follow one another
+  bool leaves_gap_ = false;  ///< the arms of the last diamond did not follow one another
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ ir::Operand* target_of(ir::Operation* operation) {
   return nullptr;
 }
 
-// A guarded end, too, stays the last of its block: where lanes meet is known by block.
+// Returns whether the operation is control. A guarded end also stays the last one of its block: the
+// meeting of lanes is known by block.
 bool is_control(const ir::Operation& operation) {
   return is_branch(operation) || ends_thread(operation.opcode);
 }
@@ -37,7 +38,7 @@ class Cleanup {
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) count_edges(b, 1);
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
       if (!ends_in_jump(b)) continue;
-      // What follows changes edges of this block and the next.
+      // The following code changes edges of this block and the next.
       count_edges(b, -1);
       count_edges(b + 1, -1);
       changed = thread_jump(b) || changed;
@@ -52,7 +53,7 @@ class Cleanup {
   }
 
  private:
-  // Where a jump to this block ends up if the block does nothing else than go on.
+  // Returns the final target of a jump to this block, through blocks that only go on.
   std::uint32_t final_target(std::uint32_t block) const {
     for (std::size_t steps = 0; steps < function_.blocks.size(); ++steps) {
       const auto& operations = function_.blocks[block].operations;
@@ -143,12 +144,13 @@ class Cleanup {
     return changed;
   }
 
-  // A block that falls into its only successor, whose only predecessor it is, takes it in.
+  // Merges chains: a block takes in its only successor if it falls into that block and is its only
+  // predecessor.
   bool merge_chains() {
     const Flow flow(function_);
     std::vector<bool> keep(function_.blocks.size(), true);
     for (std::uint32_t b = 1; b < keep.size(); ++b) keep[b] = !continues(flow, b);
-    std::uint32_t first = 0;  // of a chain
+    std::uint32_t first = 0;  // first block of a chain
     for (std::uint32_t b = 1; b < keep.size(); ++b) {
       if (keep[b]) {
         first = b;
@@ -165,7 +167,7 @@ class Cleanup {
     return changed;
   }
 
-  /// Returns whether the block does nothing but follow the one before.
+  /// Returns whether the block only follows the one before.
   bool continues(const Flow& flow, std::uint32_t b) const {
     if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) return false;
     const auto& before = function_.blocks[b - 1].operations;
@@ -192,7 +194,7 @@ class Cleanup {
   }
 
   ir::Function& function_;
-  std::vector<int> predecessors_;  ///< edges into each block
+  std::vector<int> predecessors_;  ///< number of edges into each block
 };
 
 }  // namespace

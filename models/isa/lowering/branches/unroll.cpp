@@ -1,19 +1,19 @@
-/// Innermost counted loops of one block.  With bounds known here they become straight code; others
-/// run four rounds at a time, as long as four are left, and the loop itself does the rest.
+/// Unrolling of innermost counted loops of one block.  Loops with constant bounds become straight
+/// code; others run four rounds at a time as long as four are left, and the loop itself runs the
+/// rest.
 ///
 ///   before:  loop: body; @p bra loop;          p: counter < bound
 ///   after:   q: counter + 3 steps < bound;  @!q bra loop;
 ///            four: body; body; body; body;  q; @q bra four;  @!p bra end;
-///            loop: body; @p bra loop;  end:
-/// Three tests and branches of four go, sums of addresses fold into offsets, neighbouring loads can
-/// be merged.  Source: what ptxas 11.8 makes for sm_70 of loops that the compiler left alone
-/// (docs/validation/lowering.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"`
-/// holds.
+///            loop: body; @p bra loop;  end: Three of four tests and branches disappear, sums of
+/// addresses fold into offsets, and neighbouring loads can be merged.  Source: ptxas 11.8 for
+/// sm_70, on loops that the compiler left alone (docs/validation/lowering.md), of 1 to 200
+/// operations and 2 to 100 rounds; `.pragma "nounroll"` is respected.
 ///
-/// Simplified: only loops of one block whose counter and bound are 32-bit integers; a loop that
-/// does not become straight code is left alone if it has barriers, atomics, calls or operations
-/// that look at other lanes, since its lanes may part here. ptxas unrolls short bodies with known
-/// bounds by up to twelve rounds, and the remaining rounds by two.
+/// Simplified: only loops of one block whose counter and bound are 32-bit integers; a loop with
+/// other bounds is left alone if it has barriers, atomics, calls or operations on other lanes,
+/// since its lanes may diverge here. ptxas unrolls short bodies with known bounds by up to twelve
+/// rounds, and the remaining rounds by two.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -30,9 +30,9 @@ namespace lockstep::isa::lowering {
 namespace {
 
 constexpr unsigned rounds = 4;
-/// Longer bodies stay loops, with a bound that is known here and with another.
+/// Largest bodies that are unrolled, with a constant bound and with another one.
 constexpr std::size_t largest_counted_body = 76, largest_body = 48;
-/// Largest body with operations under guards: ptxas unrolls one of 10, and not the loop of
+/// Largest unrolled body with guarded operations: ptxas unrolls one of 10, but not the loop of
 /// bfs_level (36).
 constexpr std::size_t largest_guarded_body = 24;
 /// Straight code that a loop may become, without its counting.
@@ -41,11 +41,11 @@ constexpr unsigned most_rounds = 100;
 /// Step, test and branch.
 constexpr std::size_t counting = 3;
 
-/// The loop's last operations, and what they count.
+/// Counting operations at the end of the loop.
 struct Count {
   std::uint32_t counter = ir::no_register;
   std::int64_t step = 0;
-  ir::Operation test;  ///< of the counter when it has been stepped; the bound is its source 1
+  ir::Operation test;  ///< test of the stepped counter; source 1 is the bound
 };
 
 ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Operand& a,
@@ -63,13 +63,13 @@ class Unrolled {
  public:
   explicit Unrolled(ir::Function& function) : function_(function) {}
 
-  /// Puts the test, four rounds and their end in front of a block, which is then a loop for the
+  /// Puts the test, four rounds and their end in front of a block, which becomes the loop for the
   /// rest.
   void add(std::uint32_t block, std::array<ir::Block, 3> blocks) {
     added_.emplace(block, std::move(blocks));
   }
   bool has(std::uint32_t block) const { return added_.contains(block); }
-  /// Edges as they were before anything was unrolled.
+  /// Returns the edges as they were before anything was unrolled.
   const Flow& flow() {
     if (!flow_) flow_.emplace(function_);
     return *flow_;
@@ -77,7 +77,8 @@ class Unrolled {
 
   void insert() {
     if (added_.empty()) return;
-    std::vector<std::uint32_t> number;  // of what control enters for a block
+    // New number of the block that control enters in place of each old one.
+    std::vector<std::uint32_t> number;
     std::vector<ir::Block> blocks;
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
       number.push_back(static_cast<std::uint32_t>(blocks.size()));
@@ -167,7 +168,7 @@ class Unrolling {
     });
   }
 
-  /// Returns how often the body runs, if that is known and makes code that is not too long.
+  /// Returns the number of rounds, if it is known and the straight code is not too long.
   std::optional<unsigned> rounds_of(const Count& count, std::size_t work) {
     const ir::Operand& bound = count.test.sources[1];
     const std::optional<std::int64_t> first = value_at_entrance(count.counter);
@@ -229,7 +230,7 @@ class Unrolling {
     return found == writes_.end() ? 0 : found->second;
   }
 
-  /// counter = counter + step; test = counter ? bound; bra test.
+  /// Finds the pattern "counter = counter + step; test = counter ? bound; bra test".
   std::optional<Count> find_count() {
     const auto& operations = body();
     const ir::Operand guard = operations.back().guard;
@@ -311,9 +312,10 @@ class Unrolling {
     }
   }
 
-  /// Four rounds are left: the first of them is due, and the distance to the bound is more than
-  /// three steps (at least, if the bound itself counts).  Distances are exact as unsigned numbers
-  /// once the counter is known to stand before the bound, and for != whatever it is.
+  /// Returns the test whether four rounds are left: the first of them is due, and the distance to
+  /// the bound is more than three steps (at least three, if the bound itself counts).  Distances
+  /// are exact as unsigned numbers once the counter is known to be before the bound; for != they
+  /// always are.
   std::vector<ir::Operation> four_left(const Count& count, const ir::Operand& four) {
     const ir::Operand counter = register_operand(count.counter), &bound = count.test.sources[1];
     const ir::Operand distance = register_operand(new_register(function_, Type::u32));
@@ -349,20 +351,21 @@ class Unrolling {
     return operation;
   }
 
-  /// Appends one round.  Its results stand in registers of their own, but in the last round.
+  /// Appends one round.  Its results are in registers of their own, except in the last round.
   void append_round(std::vector<ir::Operation>& to, unsigned round, bool last) {
     for (std::size_t o = 0; o + 1 < body().size(); ++o) {
       ir::Operation operation = body()[o];
       const bool steps = is_step(operation) && writes(operation.destinations[0].index) == 1;
       if (steps) {
-        // Counted from where four rounds began, so that rounds do not wait for each other.
+        // The counter is computed from the begin of the four rounds, so that rounds do not wait for
+        // each other.
         ir::Operand& step = operation.sources[1];
         step.value = as_type(step.value * (round + 1), signed_type(operation.type));
       } else {
         for_each_use(operation, [&](ir::Operand& use) { use.index = current(use.index); });
       }
       for_each_definition(operation, [&](ir::Operand& d) {
-        // What keeps its old value in some lanes cannot move.
+        // An operation that keeps old values in some lanes cannot move.
         if (guarded_writes_.contains(d.index)) return;
         const std::uint32_t original = d.index;
         if (!last) d.index = new_register(function_, function_.registers[original].type);
@@ -407,8 +410,9 @@ class Unrolling {
   Unrolled& unrolled_;
   const std::uint32_t block_;
   bool stores_under_guard_ = false;
-  std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;  ///< in the body, by register
-  std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold values now
+  /// Writes and guarded writes in the body, by register.
+  std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;
+  std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold the values now
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ class Sums {
     sums_[index] = sum;
     if (sum.base.kind == Kind::reg) readers_[sum.base.index].push_back(index);
   }
-  /// Sums of sums are known from here on, however many there are.
+  /// Finds the ends of all sums, through any number of sums of sums.
   void find_ends() {
     std::vector<std::uint32_t> chain;
     for (const auto& [first, sum] : sums_) {
@@ -49,13 +49,15 @@ class Sums {
   /// Value of the register in the end, if find_ends() was called.
   struct End {
     ir::Operand base;
-    std::int64_t constant, lowest, highest;  ///< the whole sum, and the extremes on the way
+    std::int64_t constant, lowest,
+        highest;  ///< final sum, and the lowest and highest sum on the way
   };
   const End* find_end(std::uint32_t index) const {
     const auto found = ends_.find(index);
     return found == ends_.end() ? nullptr : &found->second;
   }
-  /// The register is written: it is no such sum any more, nor are those that it is the base of.
+  /// Forgets a register that is written: it is no such sum any more, and neither are sums with it
+  /// as their base.
   void forget(std::uint32_t index) {
     sums_.erase(index);
     const auto found = readers_.find(index);
@@ -79,7 +81,8 @@ class Sums {
 
   std::unordered_map<std::uint32_t, Sum> sums_;
   std::unordered_map<std::uint32_t, End> ends_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> readers_;  ///< by base register
+  /// Readers of each base register.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> readers_;
 };
 
 bool is_sum(const ir::Operation& operation) {

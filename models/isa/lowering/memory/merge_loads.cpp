@@ -1,8 +1,8 @@
 /// Neighbouring loads of shared or local memory become one vector load where the address is known
 /// to be aligned (ptxas: four LDS become one LDS.128).
 ///
-/// The vector load stands where the first of them stood; the others move up to it, past no barrier
-/// and no store that may alias.
+/// The vector load takes the place of the first load; the others move up to it, past no barrier and
+/// no store that may alias.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -42,7 +42,7 @@ bool blocks_loads(const ir::Operation& other, Space space) {
          other.space == Space::shared_cluster || other.opcode == Opcode::spill;
 }
 
-/// Index of what merging asks of a block, so that nobody walks the block for each load.
+/// Index of a block for merging, so that the block is not walked for each load.
 class BlockIndex {
  public:
   explicit BlockIndex(const std::vector<ir::Operation>& operations) : operations_(operations) {
@@ -61,13 +61,14 @@ class BlockIndex {
     }
   }
 
-  /// Loads behind this one that are within the same 16 bytes of the same base, ascending.
+  /// Returns, in ascending order, the loads behind this one within the same 16 bytes of the same
+  /// base.
   std::span<const std::uint32_t> neighbours_behind(std::uint32_t first) const {
     const std::vector<std::uint32_t>& all = neighbours_.at(key_of(operations_[first]));
     const auto next = std::upper_bound(all.begin(), all.end(), first);
     return {next, all.end()};
   }
-  /// Returns the first operation behind this load that loads of its space do not pass.
+  /// Returns the first operation behind this load that loads of its space cannot pass.
   std::uint32_t end_for(std::uint32_t load) const {
     return (operations_[load].space == Space::shared ? shared_end_ : local_end_)[load + 1];
   }
@@ -78,7 +79,7 @@ class BlockIndex {
     const auto& places = found->second;
     for (auto p = std::lower_bound(places.begin(), places.end(), from);
          p != places.end() && *p < to; ++p)
-      if (reads(operations_[*p], index)) return true;  // it may have been merged since
+      if (reads(operations_[*p], index)) return true;  // the operation may have been merged since
     return false;
   }
 
@@ -118,7 +119,7 @@ class Merging {
   }
 
  private:
-  // The load at `first` and others behind it that make an aligned vector.
+  // Merges the load at `first` and later loads that together make an aligned vector.
   bool merge(const BlockIndex& index, Place first, unsigned elements) {
     auto& operations = function_.blocks[first.block].operations;
     const ir::Operation& load = operations[first.operation];
@@ -158,7 +159,7 @@ class Merging {
            (other.offset - start) % bytes_of(load.type) == 0;
   }
 
-  /// Returns where the search ends: behind an operation that loads do not pass, or behind the first
+  /// Returns the end of the search: behind an operation that loads cannot pass, or behind the first
   /// write of the base.
   std::uint32_t end_of_search(const BlockIndex& index, Place first) const {
     const ir::Operand& base = function_.blocks[first.block].operations[first.operation].sources[0];

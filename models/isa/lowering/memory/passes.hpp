@@ -9,7 +9,7 @@ namespace lockstep::isa::lowering {
 bool fold_addresses(ir::Function& function);
 /// `through_loops`: addresses that loops count may be aligned, too.
 bool merge_loads(ir::Function& function, bool through_loops);
-/// Elements of a stored vector are different registers.
+/// Gives the elements of a stored vector different registers.
 void separate_vector_elements(ir::Function& function);
 
 }  // namespace lockstep::isa::lowering

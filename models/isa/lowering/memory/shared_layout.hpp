@@ -1,5 +1,5 @@
-/// Layout of a kernel's .shared variables: in the order of the module, as their alignment asks;
-/// arrays without a size share what the launch adds behind the others.
+/// Layout of a kernel's .shared variables: in the order of the module, with their alignment; arrays
+/// without a size share the memory that the launch adds behind the others.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace lockstep::isa {
 
 struct SharedLayout {
-  std::vector<std::uint64_t> offsets;  ///< by variable
-  std::uint64_t bytes = 0;             ///< of the arrays with a size
+  std::vector<std::uint64_t> offsets;  ///< offset of each variable
+  std::uint64_t bytes = 0;             ///< bytes of the arrays with a size
 };
-/// `used`: by variable.
+/// `used`: whether each variable is used.
 SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
                             const std::vector<bool>& used);
 
@@ -21,8 +21,8 @@ SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
 void mark_shared(const ir::Function& function, std::vector<bool>& used);
 
 namespace lowering {
-/// Gives shared variables of a kernel that calls nothing their offsets. They become immediates, so
-/// that addresses fold and alignment is known.
+/// Gives shared variables of a kernel without calls their offsets. They become immediates, so that
+/// addresses fold and alignment is known.
 void place_shared(ir::Function& function);
 }  // namespace lowering
 

@@ -1,5 +1,5 @@
-/// A vector is stored from consecutive registers: an element that stands in it twice is copied
-/// first, as in SASS.
+/// A vector is stored from consecutive registers: an element that occurs twice is copied first, as
+/// in SASS.
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/memory/passes.hpp"
 

@@ -18,7 +18,7 @@ MemoryOrder::Access MemoryOrder::access_of(const ir::Operation& operation, std::
   access.read_only = operation.cache == CacheOperator::non_coherent ||
                      operation.cache == CacheOperator::texel || access.space == Space::constant ||
                      access.space == Space::parameter;
-  // Rows of matrices are those of other lanes' addresses: they may be anywhere.
+  // Rows of matrices are at the addresses of other lanes, so they may be anywhere.
   const bool anywhere =
       operation.opcode == Opcode::ldmatrix || operation.opcode == Opcode::stmatrix;
   if (operation.sources.empty() || anywhere) return access;

@@ -25,8 +25,8 @@ class MemoryOrder {
     using Base = std::tuple<int, bool, std::uint32_t, std::int64_t, std::uint32_t>;
     std::uint32_t operation = 0;
     Space space = Space::none;
-    std::optional<Base> base;         ///< none: it may be anywhere in its space
-    std::int64_t begin = 0, end = 0;  ///< bytes from the base
+    std::optional<Base> base;         ///< base address; none: anywhere in its space
+    std::int64_t begin = 0, end = 0;  ///< bytes counted from the base
     bool read_only = false;
   };
   /// `base_version`: how often the base register had been written before.
@@ -35,12 +35,12 @@ class MemoryOrder {
 
   /// Returns the last store that the load must stay behind.
   std::optional<std::uint32_t> add_load(const Access& load);
-  /// Returns what the store must stay behind: loads, each of them for its first such store alone,
-  /// and the store before.
+  /// Adds a store.  Returns the accesses that it must follow: loads, each only for the first such
+  /// store, and the store before.
   std::vector<std::uint32_t> add_store(const Access& store);
 
  private:
-  /// Accesses with one base, by their first byte and the one behind the last.
+  /// Accesses with one base, by their first byte and the byte behind the last.
   struct Group {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> operations;
     std::int64_t longest = 0;
@@ -51,7 +51,7 @@ class MemoryOrder {
     void for_each_overlapping(const Access& access, Visit&& visit);
   };
   struct State {
-    std::optional<Access> last, last_of_another;  ///< store, and store with another base than it
+    std::optional<Access> last, last_of_another;  ///< last store, and last store with another base
     std::map<Access::Base, Group> stores, loads;
     std::vector<std::uint32_t> loads_anywhere;
   };

@@ -9,25 +9,24 @@
 
 namespace lockstep::isa::lowering {
 
-/// The registers that a stretch mentions.  Each has a number of its own: its entry.
+/// Registers that a stretch mentions, each with a number: its entry.
 class StretchRegisters {
  public:
   struct Entry {
     std::uint32_t rows = 0;
-    bool live_before = false, live_after = false;  ///< the stretch
-    std::uint32_t readers = 0;                     ///< operations that read it
-    std::uint32_t readers_parity = 0;              ///< the exclusive or of their numbers
+    bool live_before = false, live_after = false;  ///< live before, and after, the stretch
+    std::uint32_t readers = 0;                     ///< operations that read the register
+    std::uint32_t readers_parity = 0;              ///< exclusive or of the readers' numbers
   };
   /// Pressure of a single operation.
   struct Mentions {
-    std::vector<std::uint32_t> reads;  ///< each register once
+    std::vector<std::uint32_t> reads;  ///< registers read, each once
     std::vector<std::uint32_t> writes;
   };
 
   explicit StretchRegisters(const ir::Function& function)
       : function_(function), entry_(function.registers.size()) {}
-  /// Begins a stretch of `count` operations.  `walker` stands behind them and is led to where they
-  /// begin.
+  /// Begins a stretch of `count` operations.  `walker` is behind them and is moved to their begin.
   void begin(const ir::Operation* first, std::uint32_t count, LiveWalker& walker);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -39,7 +38,8 @@ class StretchRegisters {
   void add_read(std::uint32_t operation, std::uint32_t entry);
 
   const ir::Function& function_;
-  std::vector<std::uint32_t> entry_;  ///< by register, where registers_[entry] says the same
+  /// Index in entries of each register; valid where registers_[entry] names the register.
+  std::vector<std::uint32_t> entry_;
   std::vector<std::uint32_t> registers_;
   std::vector<Entry> entries_;
   std::vector<Mentions> mentions_;
@@ -55,7 +55,8 @@ class Pressure {
   void take(std::uint32_t operation);
   int now() const { return rows_; }
   int peak() const { return peak_; }
-  /// Calls `visit` with the one operation not yet taken that reads the register, if only one does.
+  /// Calls `visit` with the only remaining operation that reads the register, if there is exactly
+  /// one.
   template <class Visit>
   void with_last_reader(std::uint32_t entry, Visit&& visit) const {
     if (state_[entry].readers == 1) visit(state_[entry].readers_parity);
@@ -63,7 +64,8 @@ class Pressure {
 
  private:
   const StretchRegisters& registers_;
-  std::vector<StretchRegisters::Entry> state_;  ///< of what is not yet taken; live_before: now
+  /// Registers of the operations not yet taken; live_before: live now.
+  std::vector<StretchRegisters::Entry> state_;
   int rows_, peak_ = 0;
 };
 

@@ -40,7 +40,7 @@ unsigned latency(const ir::Operation& operation) {
 /// Operations that may be taken next.
 class Ready {
  public:
-  /// `rank`: of all operations, which to take first if rows suffice.
+  /// `rank`: rank of all operations, by which they are taken if rows suffice.
   Ready(const std::vector<std::uint32_t>& rank, const std::vector<std::uint32_t>& ranked)
       : rank_(rank), ranked_(ranked), change_(rank.size(), absent) {}
 
@@ -54,8 +54,8 @@ class Ready {
     change_[n] = change;
     by_change_[change].push(rank_[n]);
   }
-  /// Removes and returns the first by rank of those that add no rows or no more than `room`; if
-  /// there is none, too much is live either way, and the original order holds.
+  /// Removes and returns the first operation by rank that adds no rows, or at most `room`.  If
+  /// there is none, too many rows are live in any case, and the original order is used.
   std::optional<std::uint32_t> take(int room) {
     std::optional<std::uint32_t> best;
     for (auto& [change, heap] : by_change_) {
@@ -75,8 +75,8 @@ class Ready {
   static constexpr int absent = std::numeric_limits<int>::max();
   const std::vector<std::uint32_t>& rank_;
   const std::vector<std::uint32_t>& ranked_;  ///< operations by rank
-  std::vector<int> change_;                   ///< of rows, by operation
-  std::map<int, Heap> by_change_;             ///< ranks; those that no longer hold are passed over
+  std::vector<int> change_;                   ///< change of live rows by each operation
+  std::map<int, Heap> by_change_;             ///< ranks by change; outdated ones are skipped
   Heap by_number_;
 };
 
@@ -95,7 +95,7 @@ class Stretch {
     rank();
     Pressure original(registers_);
     for (std::uint32_t n = 0; n < count_; ++n) original.take(n);
-    // Short of rows the greedy choice may overshoot: aim lower until it does not.
+    // With few rows the greedy choice may overshoot: aim lower until it does not.
     const int allowed = grows_ && original.peak() > limit_ ? grow_to(original.peak())
                                                            : std::max(limit_, original.peak());
     std::vector<std::uint32_t> order = choose();
@@ -108,13 +108,14 @@ class Stretch {
   }
 
  private:
-  /// The code has so many rows live in any case: loads may go ahead within them, and a few more.
+  /// Raises the limit: the code has this many live rows in any case, so loads may move ahead within
+  /// them, and a few more.
   int grow_to(int rows) {
     limit_ = rows;
     return rows + rows / 8;
   }
 
-  /// Orders by the length of the path that hangs on an operation, then by the original order.
+  /// Ranks operations by the length of the dependent path behind them, then by the original order.
   void rank() {
     std::vector<unsigned> height(count_);
     for (std::uint32_t n = count_; n-- > 0;) {
@@ -136,7 +137,7 @@ class Stretch {
       for (const Dependence& d : edges) ++waiting[d.to];
     Pressure pressure(registers_);
     Ready ready(rank_, ranked_);
-    // Those that write one register follow one another: at most one of them is ready.
+    // Writers of one register follow one another: at most one of them is ready.
     std::vector<std::uint32_t> writer(registers_.entries().size(), count_);
     const auto add = [&](std::uint32_t n) {
       for (const std::uint32_t w : registers_.of(n).writes) writer[w] = n;
@@ -170,11 +171,12 @@ class Stretch {
   const bool grows_;
   int peak_ = 0;
   std::vector<std::vector<Dependence>> graph_;
-  std::vector<std::uint32_t> rank_, ranked_;  ///< by operation, and operations by rank
+  /// Rank of each operation, and operation of each rank.
+  std::vector<std::uint32_t> rank_, ranked_;
 };
 
-/// Schedules the stretches from the end of the block to its beginning: a stretch looks at the order
-/// as it was.
+/// Schedules the stretches from the end of the block to its beginning: a stretch uses the liveness
+/// of the original order.
 void schedule_block(std::vector<ir::Operation>& operations, LiveWalker& walker,
                     StretchRegisters& registers, const RowLimit& limit) {
   for (std::size_t to = operations.size();;) {

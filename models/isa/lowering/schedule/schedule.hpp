@@ -9,7 +9,8 @@ namespace lockstep::isa::lowering {
 /// Rows that may be live before the order gives way to saving rows.
 struct RowLimit {
   std::uint32_t rows;
-  bool grows = false;  ///< to what the code has live in its original order, and an eighth
+  /// true: the limit rises to the rows live in the original order plus an eighth.
+  bool grows = false;
 };
 
 /// Orders the operations of each block so that long waits begin early.

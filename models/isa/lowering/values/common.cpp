@@ -1,5 +1,5 @@
-/// Common subexpression elimination: a pure operation that a dominating block (or this one, before)
-/// has computed already from registers written once is read from there.
+/// Common subexpression elimination: a pure operation on registers written once is not computed
+/// again if a dominating block, or this block before, has computed it; its result is read.
 /// Source: own choice, in the textbook form.
 #include <map>
 #include <optional>
@@ -56,7 +56,8 @@ bool is_candidate(const ir::Operation& operation, const Definitions& definitions
          definitions.sources_are_single(operation);
 }
 
-/// Results of one computation.  No block with one dominates another: then the other would read it.
+/// Results of one computation.  No block of one dominates that of another, which would otherwise
+/// read it.
 class Computed {
  public:
   /// Returns the result in a block that dominates this one.
@@ -93,13 +94,13 @@ bool eliminate_common(ir::Function& function) {
       const std::uint32_t result = operation.destinations[0].index;
       if (const auto before = same.find(flow, b)) {
         replacement[result] = *before;
-        operation = ir::Operation{};  // a nop: dead code elimination takes it away
+        operation = ir::Operation{};  // a nop, which dead code elimination removes
         changed = true;
       } else {
         same.add(flow, b, result);
       }
     }
-  // What a function returns is read at its end, by no operation.
+  // Results of the function are read at its end, by no operation.
   for (ir::Operand& result : function.results)
     if (is_register(result) && replacement[result.index] != ir::no_register)
       result.index = replacement[result.index];

@@ -1,7 +1,7 @@
 /// Constant propagation and folding, and the identities that let later passes see their patterns.
 ///
-/// Immediates go into every operand that can read one; whether the machine instruction has room is
-/// decided at the end (allocation/legalize.cpp), where what does not fit gets a register.
+/// Immediates go into every operand that can read one; at the end, allocation/legalize.cpp moves
+/// immediates into registers for which the machine instruction has no room.
 /// Source: architecture.md, section 3 "isa".
 #include <bit>
 #include <unordered_map>
@@ -42,7 +42,7 @@ bool may_read(const ir::Operation& operation, std::size_t s, const ir::Operand& 
   if (constant.kind == Kind::local_symbol && operation.space == Space::local && s == 0 &&
       (operation.opcode == Opcode::ld || operation.opcode == Opcode::st))
     return true;
-  // The zero register can be stored as it is; the rest of a store's data needs registers.
+  // The zero register can be stored directly; other data of a store need registers.
   return operation.opcode == Opcode::st && s > 0 && constant.kind == Kind::immediate &&
          constant.value == 0;
 }

@@ -102,7 +102,8 @@ class Copies {
 
  private:
   std::unordered_map<std::uint32_t, std::uint32_t> original_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> copies_;  ///< some are none now
+  /// Copies of each register; some are outdated.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> copies_;
 };
 
 bool replace_in_block(const ir::Function& function, ir::Block& block) {

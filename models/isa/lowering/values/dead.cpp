@@ -1,4 +1,4 @@
-/// Dead code elimination: operations without a side effect whose results nobody reads.
+/// Dead code elimination: operations without side effects and without readers of their results.
 /// Source: architecture.md, section 3 "isa".
 #include <algorithm>
 
@@ -25,7 +25,7 @@ bool is_dead(const ir::Operation& operation, const RegisterSet& live) {
   return !read || is_self_copy(operation);
 }
 
-// An atomic whose old value is never read becomes a reduction: no answer comes back.
+// Turns an atomic whose old value is never read into a reduction, which gets no answer.
 bool becomes_reduction(ir::Operation& operation, const RegisterSet& live) {
   if (operation.opcode != Opcode::atom || operation.destinations.empty() ||
       operation.atomic == AtomicOperation::cas || operation.atomic == AtomicOperation::exch)

@@ -60,7 +60,7 @@ class Signs {
 
   ir::Function& function_;
   const Producers producers_;
-  Place place_;  ///< being looked at
+  Place place_;  ///< operation being looked at
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 /// Integer fusion: multiply and add to mad, widening multiply and 64-bit add to mad_wide_add, shift
 /// and add to lea, two additions to iadd3, as ptxas uses IMAD, IMAD.WIDE, LEA and IADD3.
 ///
-/// An inner operation is fused into all of its users or stays (a copy in one of several users would
-/// save nothing), except the widening multiply: it saves a 64-bit addition (two instructions) in
-/// each.  Floating point is never fused: bits would change.
+/// An inner operation is fused into all of its users or not at all, since a copy in only some of
+/// them would save nothing.  The exception is the widening multiply, which saves a 64-bit addition
+/// (two instructions) in each user.  Floating point is never fused: bits would change.
 #include <vector>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"
@@ -132,7 +132,7 @@ class Fusion {
     return false;
   }
 
-  // a + b + c with signs; only when the inner sum has no other user.
+  // Fuses a + b + c with signs, only when the inner sum has no other user.
   bool fuse_sum(ir::Operation& operation, std::size_t s, unsigned bytes) {
     const ir::Operation* inner = source_of(operation.sources[s]);
     if (inner == nullptr || !is_sum(*inner, bytes)) return false;
@@ -153,7 +153,7 @@ class Fusion {
 
   ir::Function& function_;
   const Producers producers_;
-  Place place_;                         ///< being looked at
+  Place place_;                         ///< operation being looked at
   std::vector<std::uint32_t> fusable_;  ///< 32-bit additions that read the register
 };
 

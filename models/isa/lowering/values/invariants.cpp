@@ -1,5 +1,5 @@
-/// Loop-invariant motion: pure operations of a loop whose operands come from outside move in front
-/// of it.  Source: own choice, in the textbook form.
+/// Loop-invariant motion: pure operations with operands from outside of a loop move in front of the
+/// loop.  Source: own choice, in the textbook form.
 ///
 /// Simplified: operations move only into a single block from which the loop is entered, and only if
 /// their registers are written once. Slow operations (divisions) do not move to where they might
@@ -37,7 +37,7 @@ class Motion {
         definitions_(definitions),
         inside_(function.registers.size()) {}
 
-  /// Moves operations that do not change in the loop to the end of block `target`.
+  /// Moves operations that are constant in the loop to the end of block `target`.
   bool run(const Flow::Loop& loop, std::uint32_t target) {
     std::vector<std::uint32_t> blocks = flow_.blocks_of(loop);
     std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -80,8 +80,8 @@ class Motion {
   ir::Function& function_;
   const Flow& flow_;
   const Definitions& definitions_;
-  std::vector<std::uint32_t> inside_;  ///< by register: the last loop that writes it
-  std::uint32_t loop_ = 0;             ///< being looked at, counted from 1
+  std::vector<std::uint32_t> inside_;  ///< last loop that writes each register
+  std::uint32_t loop_ = 0;             ///< loop being looked at, counted from 1
 };
 
 }  // namespace

@@ -160,7 +160,7 @@ class Logic {
 
   ir::Function& function_;
   const Producers producers_;
-  Place place_;  ///< being looked at
+  Place place_;  ///< operation being looked at
 };
 
 }  // namespace

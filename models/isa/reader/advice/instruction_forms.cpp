@@ -1,5 +1,5 @@
-/// Source: PTX ISA 8.x, section 9.7 "Instructions".  Simplified: of modifiers that many
-/// instructions have ({.ftz}, {.sat}, cache hints), the advice shows only the frequent ones.
+/// Source: PTX ISA 8.x, section 9.7 "Instructions".  Simplified: the advice shows only the frequent
+/// ones of the modifiers that many instructions have ({.ftz}, {.sat}, cache hints).
 #include "models/isa/reader/advice/instruction_forms.hpp"
 
 #include <algorithm>
@@ -172,7 +172,7 @@ constexpr Form not_modelled[] = {
     {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
 };
 
-/// Modifiers that belong to something that no part of the machine does.
+/// Modifiers of features that no part of the machine has.
 constexpr Form modifiers_not_modelled[] = {
     {"async", "asynchronous accesses are not modelled in this release: use ld, st and red"},
     {"bulk", "asynchronous accesses are not modelled in this release: use ld, st and red"},

@@ -1,4 +1,4 @@
-/// Advice on what to write in place of an instruction that cannot be read.
+/// Advice on replacements for an instruction that cannot be read.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ std::string_view form_of(std::string_view name);
 /// Returns all names that have a form.
 std::vector<std::string> instruction_names();
 
-/// Returns why a modifier is not supported, and what to write instead; "" if no more is known.
+/// Returns the reason why a modifier is not supported, with a replacement; "" if no more is known.
 std::string modifier_advice(const std::string& modifier);
 
-/// Returns "write it as ...", with the form of the instruction `name` or, if that is a slip of the
-/// pen, of the nearest; for an instruction that is not modelled, what does its work.
+/// Returns "write it as ...", with the form of the instruction `name` or, after a likely slip of
+/// the pen, of the nearest one; for an instruction that is not modelled, its replacement.
 std::string instruction_advice(const std::string& name);
 
 }  // namespace lockstep::isa

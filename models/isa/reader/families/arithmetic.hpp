@@ -8,7 +8,7 @@ namespace lockstep::isa {
 class ArithmeticReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
-  /// Reads an instruction with one type and the operands that the opcode table says.
+  /// Reads an instruction with one type and the operands in the opcode table.
   void alu(PtxInstruction& instruction);
   void comparison(PtxInstruction& instruction);  ///< set, setp
   void selection(PtxInstruction& instruction);   ///< selp, slct

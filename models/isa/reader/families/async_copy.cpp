@@ -1,8 +1,8 @@
 /// Asynchronous copies of up to 16 bytes a thread, their groups, and arrivals behind them.
 ///
 /// A copy is one operation with two addresses: sources[0] is the global one, sources[1] the shared
-/// one, sources[2], if given, how many bytes are read; the others of `elements` times 4 become
-/// zero.  What ignore-src says is turned into that number.
+/// one, and sources[2], if given, the number of bytes read; the rest of `elements` times 4 bytes
+/// becomes zero.  ignore-src is translated into that number.
 /// Source: PTX ISA 8.x, "Data Movement and Conversion Instructions: Asynchronous copy";
 /// modern-isa.md, section 3.1.
 ///
@@ -136,7 +136,7 @@ void AsyncCopyReader::arrive(PtxInstruction& instruction) {
   operation.scope = Scope::cta;
   operation.atomic =
       counted ? AtomicOperation::arrive_behind_copies : AtomicOperation::join_behind_copies;
-  operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  operation.ordering = Ordering::relaxed;  // an SM keeps its own accesses in order
   operands_.address(instruction, instruction.argument(0));
   operation.sources.push_back(ir::immediate_operand(1));
   code_.finish(instruction);

@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// The address in shared memory as a 32-bit source.
+/// Returns the address in shared memory as a 32-bit source.
 ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstruction& instruction,
                            const syntax::Operand& argument);
 
@@ -16,7 +16,7 @@ ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstru
 void finish_group_step(Translation& code, OperandReader& operands, PtxInstruction& instruction,
                        bool names_groups, const std::string& name, std::uint32_t most = 0xffff);
 
-/// cp.async: copies from global to shared memory that a thread does not wait for at once.
+/// cp.async: copies from global to shared memory for which a thread need not wait at once.
 class AsyncCopyReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;

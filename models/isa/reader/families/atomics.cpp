@@ -56,7 +56,8 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// Reads an atomic of eight halves as one of four pairs: both promise atomicity of each half only.
+/// Reads an atomic of eight halves as one of four pairs: both guarantee atomicity of each half
+/// only.
 void AtomicReader::atomic_of_eight(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   operation.elements = 4;

@@ -1,16 +1,16 @@
-/// Bulk copies between global and shared memory, and the groups of those that store.  Those of
-/// tiles stand in tensor_copy.cpp.
+/// Bulk copies between global and shared memory, and the groups of bulk stores.  Copies of tiles
+/// are in tensor_copy.cpp.
 ///
-/// A copy is one operation, all of whose sources have 64 bits: sources[0] is the global address;
-/// sources[1] has the shared address in its low half and that of the mbarrier, of a load, in its
-/// high half; sources[2] is how many bytes.
+/// A copy is one operation with 64-bit sources: sources[0] is the global address; sources[1] has
+/// the shared address in its low half and, for a load, the mbarrier's address in its high half;
+/// sources[2] is the number of bytes.
 /// Source: PTX ISA 8.x, "cp.async.bulk", "cp.async.bulk.prefetch", "cp.async.bulk.commit_group",
 /// "cp.async.bulk.wait_group"; modern-isa.md, section 3.3.
 ///
-/// A copy to several blocks of the cluster has the mask of their ranks as one more source, and one
-/// from shared memory to that of another block of the cluster has the address in the block's own in
-/// sources[0], instead of a global one; a reduction there is such a copy with an operation.  Where
-/// .shared::cluster is written, shared addresses are those of cluster.hpp.
+/// A copy to several blocks of the cluster has the mask of their ranks as one more source.  A copy
+/// from shared memory to that of another block of the cluster has the address in the block's own
+/// shared memory in sources[0], instead of a global one; a reduction there is such a copy with an
+/// operation.  Where .shared::cluster is written, shared addresses are those of cluster.hpp.
 #include "models/isa/reader/families/bulk_copy.hpp"
 
 #include "models/isa/bulk/reduction.hpp"

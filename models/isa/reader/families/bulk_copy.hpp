@@ -7,7 +7,8 @@
 
 namespace lockstep::isa {
 
-/// cp.async.bulk: copies of many bytes that one thread begins and no thread waits for at once.
+/// cp.async.bulk: copies of many bytes that one thread begins, and for which no thread need wait at
+/// once.
 class BulkCopyReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
@@ -28,7 +29,7 @@ class BulkCopyReader : public FamilyReader {
   /// Takes the operation of a reduction.
   void take_operation(PtxInstruction& instruction);
   void group(PtxInstruction& instruction, ir::BulkGroupStep step);
-  /// Requires so many arguments, and the policy that a hint names.
+  /// Requires this number of arguments, and the policy that a hint names.
   void expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints);
   /// Begins the operation: its first source is the address.
   void begin(PtxInstruction& instruction, BulkCopyForm form, const Argument& address);
@@ -48,7 +49,7 @@ class BulkCopyReader : public FamilyReader {
   /// Makes the operation: its sources are the map's address, `places` and the coordinates.
   void finish_tile(PtxInstruction& instruction, BulkCopyForm form, const Argument& tile,
                    const ir::Operand& places);
-  /// Returns the coordinates and the mask of ranks, if there is one, two each.
+  /// Returns the coordinates and the mask of ranks, if there is one, two in each operand.
   std::vector<ir::Operand> coordinates(PtxInstruction& instruction, const Argument& tile,
                                        BulkCopyForm form);
 };

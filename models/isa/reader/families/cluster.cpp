@@ -1,9 +1,9 @@
 /// Instructions of thread block clusters: mapa, getctarank, barrier.cluster, st.async, red.async.
-/// What other families do in shared memory of a cluster stands there: loads, stores and atomics
+/// Other families read further accesses to shared memory of a cluster: loads, stores and atomics
 /// with .shared::cluster, arrivals at mbarriers of other blocks, bulk copies.
 ///
-/// An async_store is one operation: sources[0] has 64 bits, the address in its low half and that of
-/// the mbarrier, in the same block, in its high half; sources[1..] are the data.
+/// An async_store is one operation: sources[0] has 64 bits, with the address in its low half and
+/// the mbarrier's address, in the same block, in its high half; sources[1..] are the data.
 /// Source: PTX ISA 8.x, "mapa", "getctarank", "barrier.cluster", "st.async", "red.async"; forms
 /// that ptxas 13 takes for sm_90a.
 ///
@@ -38,7 +38,7 @@ void ClusterReader::map_address(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// An address of code 0 lies in the block itself, whose rank is one more source.
+/// Reads getctarank.  An address of code 0 lies in the block itself, whose rank is one more source.
 void ClusterReader::rank(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   operation.type = take_address_type(instruction);
@@ -95,7 +95,7 @@ void ClusterReader::store(PtxInstruction& instruction) {
 
 namespace {
 
-/// Operations on a type that red.async has.
+/// Returns whether red.async has the operation for the type.
 bool is_async_reduction(AtomicOperation operation, Type type) {
   switch (operation) {
     case AtomicOperation::inc:

@@ -15,7 +15,7 @@ class ClusterReader : public FamilyReader {
   void reduce(PtxInstruction& instruction);       ///< red.async
 
  private:
-  /// Takes .shared::cluster; without it addresses are generic.  Returns the type of addresses.
+  /// Takes .shared::cluster; addresses without it are generic.  Returns the type of addresses.
   Type take_address_type(PtxInstruction& instruction);
   /// Makes an async_store with these modifiers.
   void send(PtxInstruction& instruction);

@@ -70,7 +70,8 @@ void ControlReader::branch_indexed(PtxInstruction& instruction) {
 
 namespace {
 
-/// Functions of the device run time with which kernels launch kernels, by how their names begin.
+/// Returns whether the function belongs to the device run time and launches kernels, by the begin
+/// of its name.
 bool launches_kernels(std::string_view name) {
   constexpr std::string_view beginnings[] = {
       "__cuda_syscall_cnp",    "cudaLaunchDevice", "cudaGetParameterBuffer",
@@ -106,8 +107,8 @@ void ControlReader::check_callee(const PtxInstruction& instruction, const Argume
                      "make it a .func: kernels start no kernels in this release");
 }
 
-/// call (results), function, (arguments), prototype.  The operation reads function, arguments, then
-/// the addresses of structures that come back; it writes scalar results.
+/// Reads call (results), function, (arguments), prototype.  The operation reads function,
+/// arguments, then the addresses of returned structures; it writes scalar results.
 void ControlReader::call(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   operation.uniform = instruction.modifiers.take("uni");

@@ -13,7 +13,8 @@ class ControlReader : public FamilyReader {
   void branch(PtxInstruction& instruction);
   void branch_indexed(PtxInstruction& instruction);
   void call(PtxInstruction& instruction);
-  void plain(PtxInstruction& instruction);  ///< without operands: ret, exit, trap, brkpt
+  /// Reads instructions without operands: ret, exit, trap, brkpt.
+  void plain(PtxInstruction& instruction);
   void nanosleep(PtxInstruction& instruction);
   void pmevent(PtxInstruction& instruction);
   void grid_dependency(PtxInstruction& instruction);

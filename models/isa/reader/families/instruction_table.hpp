@@ -7,12 +7,11 @@
 
 namespace lockstep::isa {
 
-/// Entry that reads the instructions whose PTX opcode has this base (the part before the first
-/// dot).
+/// Entry for the instructions whose PTX opcode has this base (the part before the first dot).
 struct InstructionEntry {
   std::string_view name;
-  Opcode opcode;  ///< opcode of the operation that the reader function gets; the function may
-                  ///< choose another
+  /// Opcode of the operation that the reader function gets; the function may choose another.
+  Opcode opcode;
   void (*read)(Readers&, PtxInstruction&);
 };
 

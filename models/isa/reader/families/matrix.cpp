@@ -47,7 +47,7 @@ void MatrixReader::append_registers(PtxInstruction& instruction, const Argument&
   to.insert(to.end(), read.begin(), read.end());
 }
 
-/// Operands d, a, b, c of a form that exists.
+/// Reads operands d, a, b, c of a form that exists.
 void MatrixReader::product(PtxInstruction& instruction, MatrixForm form) {
   if (!exists(form))
     instruction.fail(instruction.at(), "there is no " + instruction.text(),
@@ -107,7 +107,7 @@ void MatrixReader::wmma_product(PtxInstruction& instruction) {
   form.operation = matrix_names::take_operation(modifiers);
   if (!modifiers.take("sync")) instruction.fail("needs .sync");
   modifiers.take("aligned");
-  // A fragment holds its elements in the same places whatever the matrix's layout was.
+  // A fragment holds its elements in the same places for every layout of the matrix.
   const bool a_column = matrix_names::take_layout(instruction);
   const bool b_column = matrix_names::take_layout(instruction);
   matrix_names::take_shape(instruction, form);

@@ -24,7 +24,7 @@ class MatrixReader : public MatrixRegisterReader {
                         Type type, bool destination, const char* what);
   /// Reads which matrices ldmatrix or stmatrix moves.  Returns their number.
   unsigned matrices(PtxInstruction& instruction);
-  /// The address in the shared window, where there is no .shared.
+  /// Computes the address in the shared window, where there is no .shared.
   void shared_address(PtxInstruction& instruction, const Argument& written);
 };
 

@@ -36,7 +36,7 @@ void take_shape(PtxInstruction& instruction, MatrixForm& form) {
     return std::sscanf(text.c_str(), "m%3un%3uk%4u%c", &m, &n, &k, &more) == 3;
   });
   if (word.empty()) instruction.fail("needs a shape like .m16n8k16");
-  if (m > 255 || n > 255) m = n = 0;  // no such shape
+  if (m > 255 || n > 255) m = n = 0;  // no shape has such extents
   form.m = static_cast<std::uint8_t>(m);
   form.n = static_cast<std::uint8_t>(n);
   form.k = static_cast<std::uint16_t>(k);

@@ -1,4 +1,4 @@
-/// The words of matrix instructions, each taken away from an instruction's modifiers.
+/// Words of matrix instructions; each function removes its words from an instruction's modifiers.
 #pragma once
 
 #include "models/isa/matrix/form.hpp"

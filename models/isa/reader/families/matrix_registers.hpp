@@ -12,8 +12,8 @@ class MatrixRegisterReader : public FamilyReader {
   using FamilyReader::FamilyReader;
 
  protected:
-  /// Returns the registers of an argument that must have `count` of them; `what` the argument is,
-  /// for the message if it has not.
+  /// Returns the registers of an argument, of which there must be `count`; `what`: name of the
+  /// argument in the message if there are not.
   std::vector<ir::Operand> registers(PtxInstruction& instruction, const Argument& written,
                                      unsigned count, Type type, bool destination, const char* what);
 };

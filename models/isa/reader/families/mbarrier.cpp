@@ -61,7 +61,8 @@ void MbarrierReader::refuse_remote(const PtxInstruction& instruction) const {
     instruction.fail("is for barriers of the block itself: write .shared::cta");
 }
 
-/// An SM keeps its own order: only beyond it an operation has to order something.
+/// Returns the ordering: an SM keeps its own accesses in order, so that an operation orders only
+/// beyond the SM.
 Ordering MbarrierReader::ordering_of(const ir::Operation& operation, Ordering otherwise) {
   if (operation.scope == Scope::cta || operation.ordering == Ordering::relaxed)
     return Ordering::relaxed;

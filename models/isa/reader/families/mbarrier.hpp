@@ -17,11 +17,11 @@ class MbarrierReader : public FamilyReader {
   void wait(PtxInstruction& instruction, PhaseWaitMode mode);
   void pending_count(PtxInstruction& instruction);
   ir::Operand count(PtxInstruction& instruction, std::size_t which);
-  /// Bytes of transactions.
+  /// Returns the operand with the bytes of transactions.
   ir::Operand bytes(PtxInstruction& instruction, std::size_t which);
   ir::Operand widened(PtxInstruction& instruction, const ir::Operand& count);
   ir::Operand parity_of(PtxInstruction& instruction, const ir::Operand& state);
-  /// The named state space, and the scope .cta or .cluster.
+  /// Reads the named state space, and the scope .cta or .cluster.
   void qualifiers(PtxInstruction& instruction);
   void refuse_remote(const PtxInstruction& instruction) const;
   /// Returns the ordering of an operation whose qualifiers are read, `otherwise` being the rule.

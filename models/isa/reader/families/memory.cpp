@@ -4,15 +4,15 @@
 /// Eviction priorities of the L2, their own or those of a policy, go with loads, stores, atomics,
 /// prefetches and asynchronous copies to the L2 (l2_hint.hpp).
 ///
-/// Decided, since nothing is published: discard leaves the bytes, which the manual says are
-/// anything from then on, and the L2 forgets that it has to write the line back.
+/// Own choice, since nothing is published: discard leaves the bytes, which are undefined according
+/// to the manual, and the L2 does not write the line back.
 ///
 /// Simplified: hints to L1 and prefetch sizes are read and have no effect.  The policy of an access
 /// is the last createpolicy or constant in the text that writes its register. A policy of a range
-/// gives all lines its primary priority, and a converted policy has no effect. All accesses go one
-/// way, and no two virtual addresses lead to the same memory. So fence.proxy.alias and .async have
-/// nothing to order and are not executed; fences of tensor maps, which also order ordinary accesses
-/// between threads, are plain fences.
+/// gives all lines its primary priority, and a converted policy has no effect. All accesses take
+/// the same path, and no two virtual addresses lead to the same memory. So fence.proxy.alias and
+/// .async have nothing to order and are not executed; fences of tensor maps, which also order
+/// ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
 
 #include <algorithm>
@@ -64,8 +64,9 @@ void MemoryReader::store(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// .param space: kernel parameters become moves of constants; those of calls are registers, or
-/// memory of the thread when they are structures.  False: an ordinary access by address.
+/// Reads an access in .param space: kernel parameters become moves of constants; those of calls are
+/// registers, or memory of the thread for structures.  Returns false for an ordinary access by
+/// address.
 bool MemoryReader::parameter_access(PtxInstruction& instruction, bool is_store) {
   const Argument& written = instruction.argument(is_store ? 0 : 1);
   if (written.kind != Argument::Kind::address || written.children.size() != 1 ||
@@ -126,7 +127,7 @@ void MemoryReader::read_kernel_parameter(PtxInstruction& instruction, const synt
   }
 }
 
-/// A parameter of a call that is held in a register: widened or cut as the access says.
+/// Moves a parameter of a call that is held in a register: widened or cut as the access says.
 void MemoryReader::move_parameter(PtxInstruction& instruction, const syntax::Operand& name,
                                   const Symbol& symbol, bool is_store) {
   const ir::Operation operation = instruction.operation;
@@ -183,14 +184,14 @@ void MemoryReader::fence(PtxInstruction& instruction) {
     instruction.refuse_known();
     instruction.fail("needs a scope: .cta, .cluster, .gpu or .sys");
   }
-  // Which bytes the fence of a tensor map is about does not matter.
+  // The bytes that a fence of a tensor map names do not matter.
   const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
   instruction.expect_arguments(operands, operands);
   code_.finish(instruction);
 }
 
-/// The machine has one way to memory, so that the lowering takes the fence away; who checks a
-/// program asks for it (interpreter/races/proxy_writes.hpp).
+/// Reads a fence of asynchronous reads.  The lowering removes it, since the machine has one path to
+/// memory; checks of a program use it (interpreter/races/proxy_writes.hpp).
 void MemoryReader::fence_of_asynchronous_reads(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   const bool is_global = modifiers.take("global");
@@ -226,7 +227,7 @@ void MemoryReader::prefetch(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// A prefetch to the L2 gives the line a priority: it goes past L1, where it would end.
+/// Gives a line a priority by a prefetch to the L2, which bypasses L1: there a prefetch would end.
 void MemoryReader::ask_for(PtxInstruction& instruction, L2Priority priority) {
   instruction.operation.mode = L2Hint{.primary = priority}.packed();
   instruction.operation.cache = CacheOperator::cg;
@@ -251,7 +252,7 @@ void MemoryReader::discard(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// An address and the size of a line.
+/// Requires an address and the size of a line.
 void MemoryReader::expect_line(PtxInstruction& instruction) {
   instruction.expect_arguments(2, 2);
   operands_.address(instruction, instruction.argument(0));
@@ -295,7 +296,7 @@ void MemoryReader::create_policy(PtxInstruction& instruction) {
   code_.append(std::move(made));
 }
 
-/// Returns the fraction in sixteenths, all of them if the text does not tell it.
+/// Returns the fraction in sixteenths; all sixteenths if the text does not tell it.
 std::uint8_t MemoryReader::policy_fraction(PtxInstruction& instruction, const Argument& written) {
   const auto bits = code_.constant_in(operands_.source(instruction, written, Type::f32));
   if (!bits) return 16;

@@ -15,14 +15,14 @@ class MemoryReader : public FamilyReader {
   void prefetch(PtxInstruction& instruction);
   void apply_priority(PtxInstruction& instruction);
   void discard(PtxInstruction& instruction);
-  /// A policy of L2: a constant.
+  /// Reads createpolicy: makes a constant of the L2 policy.
   void create_policy(PtxInstruction& instruction);
 
  private:
   void fence_of_barriers(PtxInstruction& instruction);
   static void ask_for(PtxInstruction& instruction, L2Priority priority);
   void expect_line(PtxInstruction& instruction);
-  /// Becomes no instruction.
+  /// Reads a prefetch of a map, which becomes no instruction.
   void prefetch_map(PtxInstruction& instruction);
   void fence_of_asynchronous_reads(PtxInstruction& instruction);
   std::uint8_t policy_fraction(PtxInstruction& instruction, const Argument& written);

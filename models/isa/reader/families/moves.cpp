@@ -66,7 +66,7 @@ void MoveReader::move_b128(PtxInstruction& instruction) {
   };
   const std::vector<Argument> to = pair(instruction.argument(0)),
                               from = pair(instruction.argument(1));
-  // Through registers of its own: mov {a, b}, {b, a} exchanges them.
+  // The values pass through further registers, because mov {a, b}, {b, a} exchanges them.
   std::vector<ir::Operation> second;
   for (std::size_t h = 0; h < 2; ++h) {
     ir::Operation in = instruction.plain(Opcode::mov, Type::b64);

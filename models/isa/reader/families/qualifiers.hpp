@@ -16,15 +16,15 @@ Scope take_scope(Modifiers& modifiers);
 void read_qualifiers(PtxInstruction& instruction);
 /// Takes the next eviction priority among the modifiers; `otherwise` if there is none.
 L2Priority take_l2_priority(Modifiers& modifiers, L2Priority otherwise);
-/// A policy of L2 as the last operand.  Returns how many operands it is.
+/// Takes a policy of L2 as the last operand.  Returns its number of operands.
 std::size_t take_cache_hint(Modifiers& modifiers);
-/// Returns the hint of that policy, as far as the text tells it: what createpolicy or a constant
-/// put into the register.  Fails if the operand is no register of 64 bits.
+/// Returns the hint of that policy, as far as the text tells it: the register's content is from
+/// createpolicy or a constant.  Fails if the operand is no register of 64 bits.
 std::uint16_t read_cache_hint(const PtxInstruction& instruction, const Translation& code,
                               OperandReader& operands);
-/// The type of an element in memory; .b128 becomes two of b64.
+/// Returns the type of an element in memory; .b128 becomes two of b64.
 Type read_memory_type(PtxInstruction& instruction);
-/// The registers of a vector, of a .b128 register, or the one operand.
+/// Returns the registers of a vector, those of a .b128 register, or the one operand.
 std::vector<syntax::Operand> elements(const Translation& code, const PtxInstruction& instruction,
                                       const syntax::Operand& operand);
 

@@ -1,14 +1,13 @@
 /// Functions of the CUDA run time that kernels call and no module defines.
 ///
-/// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
+/// __assertfail(message, file, line, function, character size) becomes a trap with these texts.
 /// vprintf, malloc and free are functions of their own, see run_time_functions.hpp; in a module
-/// without malloc free does nothing with null and is a trap otherwise: every class with a virtual
-/// destructor has code that calls it.
+/// without malloc, free ignores null and is a trap otherwise: every class with a virtual destructor
+/// has code that calls it.
 ///
 /// Source: PTX Interoperability guide, "System Calls".
 ///
-/// Simplified: what belongs to dynamic parallelism is reported when a module is read; characters
-/// have one byte.
+/// Simplified: dynamic parallelism is reported when a module is read; characters have one byte.
 #include "models/isa/reader/families/run_time_calls.hpp"
 
 namespace lockstep::isa {

@@ -6,12 +6,12 @@
 
 namespace lockstep::isa {
 
-/// Calls of functions of the CUDA run time, and the instructions of those that are supplied.
+/// Calls of functions of the CUDA run time, and the instructions of those that Lockstep supplies.
 class RunTimeCalls : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
-  /// Reads a call of a function of the CUDA run time.  Returns false if the callee is no such
-  /// function that is known here.
+  /// Reads a call of a function of the CUDA run time.  Returns false if the callee is no known
+  /// function of it.
   bool call(PtxInstruction& instruction, const Argument& callee,
             const std::vector<Argument>& arguments);
   /// Reads print.begin, print.word, print.end of built-in functions.

@@ -11,8 +11,8 @@ class StackReader : public FamilyReader {
   void save(PtxInstruction& instruction);
   void restore(PtxInstruction& instruction);
 
-  /// A device function that allocates remembers where the stack ended, and ends it there again
-  /// when it returns.  `header` stands where the function does.
+  /// Lets a device function that allocates remember the end of the stack, and restore it on return.
+  /// `header`: statement at the function's place.
   void remember(const PtxInstruction& header);
   void give_back(const PtxInstruction& instruction);
 

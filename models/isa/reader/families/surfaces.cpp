@@ -15,7 +15,7 @@ namespace lockstep::isa {
 
 namespace {
 
-/// Returns the data without the braces in which one element may stand as well.
+/// Returns the data without the braces that a single element may have.
 syntax::Operand without_braces(const syntax::Operand& data) {
   const bool single = data.kind == syntax::Operand::Kind::vector && data.children.size() == 1;
   return single ? data.children.front() : data;
@@ -41,7 +41,7 @@ SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction
   return outside;
 }
 
-/// Returns the row among those of all slices, where there are several.
+/// Returns the row, counted over all slices if there are several.
 ir::Operand SurfaceReader::row_of(const PtxInstruction& instruction, const Header& header,
                                   const std::vector<Argument>& given, Outside outside) {
   const std::size_t first = shape_.layered ? 1 : 0;

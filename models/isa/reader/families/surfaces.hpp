@@ -26,7 +26,7 @@ class SurfaceReader : public TexelReader {
   ir::Operand row_of(const PtxInstruction& instruction, const Header& header,
                      const std::vector<Argument>& given, Outside outside);
 
-  Shape shape_;  ///< of the instruction that is read
+  Shape shape_;  ///< shape of the instruction being read
 };
 
 }  // namespace lockstep::isa

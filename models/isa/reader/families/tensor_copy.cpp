@@ -1,16 +1,15 @@
 /// Bulk copies of tiles of tensors, which a tensor map describes.
 ///
-/// A copy is one operation, all of whose sources have 64 bits: sources[0] is the generic address of
-/// the map; sources[1] has the shared address in its low half and that of the mbarrier, of a load,
-/// in its high half; sources[2..4] have two coordinates each, the innermost first.  The mask of
-/// ranks to whose blocks a tile goes (.multicast::cluster) stands behind them like one more
-/// coordinate.
+/// A copy is one operation with 64-bit sources: sources[0] is the generic address of the map;
+/// sources[1] has the shared address in its low half and, for a load, the mbarrier's address in its
+/// high half; sources[2..4] have two coordinates each, the innermost first.  The mask of ranks to
+/// whose blocks a tile goes (.multicast::cluster) stands behind them like one more coordinate.
 /// Source: PTX ISA 8.x, "cp.async.bulk.tensor", "cp.async.bulk.prefetch.tensor"; modern-isa.md,
 /// section 3.3.
 ///
-/// Simplified: elements of type tf32 come as they are in memory, where hardware may round them. NaN
-/// that fills is all ones.  Maps in im2col mode, interleaved ones, those of types that flush
-/// subnormals, and rows shorter than their swizzle are refused.
+/// Simplified: elements of type tf32 keep their bits, which hardware may round. NaN that fills is
+/// all ones.  Maps in im2col mode, interleaved ones, those of types that flush subnormals, and rows
+/// shorter than their swizzle are refused.
 #include "models/isa/reader/families/async_copy.hpp"
 #include "models/isa/reader/families/bulk_copy.hpp"
 #include "models/isa/reader/families/qualifiers.hpp"

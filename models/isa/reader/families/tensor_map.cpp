@@ -1,5 +1,5 @@
-/// Fields of tensor maps that programs replace, which become loads and stores of the bytes that
-/// have them, and the copy of a map with its fence.
+/// Replacement of fields in tensor maps, as loads and stores of their bytes, and the copy of a map
+/// with its fence.
 ///
 /// Source: PTX ISA 8.x, "tensormap.replace" and "tensormap.cp_fenceproxy"; how CUTLASS uses them
 /// (cute/arch/copy_sm90_desc.hpp): sizes as they are, strides in bytes.
@@ -97,7 +97,7 @@ void TensorMapReader::replace_choice(PtxInstruction& instruction, const Place& m
   };
   if (modifiers.take("elemtype")) {
     require_below(13);
-    const bool rounds = number >= 11;  // those of f32 that are rounded to tf32
+    const bool rounds = number >= 11;  // the types from 11 on are f32 rounded to tf32
     put(fields::type(), rounds ? number - 4 : number);
     put(fields::rounds_to_tf32(), rounds ? 1 : 0);
   } else if (modifiers.take("interleave_layout")) {

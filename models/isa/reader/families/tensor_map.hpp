@@ -26,7 +26,7 @@ class TensorMapReader : public FamilyReader {
   Place place(PtxInstruction& instruction, const Argument& argument, Space space);
   /// Returns the dimension that the second operand names, of those from `first` on.
   unsigned dimension(PtxInstruction& instruction, unsigned first);
-  /// Replaces a field of few values, which the last operand gives as a constant.
+  /// Replaces a field with few values; the last operand gives the value as a constant.
   void replace_choice(PtxInstruction& instruction, const Place& map);
   void write(PtxInstruction& instruction, const Place& map, const TensorMapField& field,
              const ir::Operand& value);

@@ -1,7 +1,7 @@
 /// Texture fetches: a statement becomes loads of the header behind the handle, operations that find
 /// the texels (semantics/families/texture.cc), ordinary loads of their bytes through the read-only
-/// path, and operations that decode and mix them.  So caches, page faults and checks see texels as
-/// they see everything else.
+/// path, and operations that decode and mix them.  So texels pass caches, page faults and checks
+/// like all other data.
 ///
 /// Source: PTX ISA 8.x, "Texture Instructions".
 ///
@@ -22,7 +22,7 @@ using ir::immediate_operand;
 
 namespace {
 
-constexpr std::uint16_t float_coordinate = 4;  // of tex_index, beside the dimension
+constexpr std::uint16_t float_coordinate = 4;  // flag of tex_index, beside the dimension
 
 ir::Operand as(ir::Operand operand, Type type) {
   operand.type = type;
@@ -160,7 +160,7 @@ TextureReader::Place TextureReader::place_of(const PtxInstruction& instruction, 
   return place;
 }
 
-/// Bits of `corner`: the second texel in x, y, z.
+/// Returns the row of a texel. `corner`: bits that choose the second texel in x, y, z.
 ir::Operand TextureReader::row_of(const PtxInstruction& instruction, const Shape& shape,
                                   const Place& place, unsigned corner) {
   const ir::Operand y = shape.dimensions == 1 ? immediate_operand(0)
@@ -173,7 +173,7 @@ ir::Operand TextureReader::row_of(const PtxInstruction& instruction, const Shape
   return row;
 }
 
-/// The channels of one texel, in the registers given.
+/// Returns the channels of one texel, in the registers given.
 TexelReader::Operands TextureReader::texel(const PtxInstruction& instruction, const Shape& shape,
                                            const Place& place, unsigned corner, Operands channels) {
   const ir::Operand address = new_register(Type::b64), bytes = new_register(Type::b64),
@@ -192,7 +192,7 @@ TexelReader::Operands TextureReader::texel(const PtxInstruction& instruction, co
   return channels;
 }
 
-/// Mixes the first texel, whose channels are there, with its neighbours.
+/// Mixes the first texel, whose channels are available, with its neighbours.
 void TextureReader::interpolate(const PtxInstruction& instruction, const Shape& shape,
                                 const Place& place, const Operands& channels,
                                 std::span<const bool> wanted) {

@@ -8,9 +8,9 @@
 
 namespace lockstep::isa {
 
-/// Base of the readers of texture and surface instructions: many operations stand for one PTX
-/// statement, the header is read behind a handle, and lanes that do not take part jump over the
-/// operations.
+/// Base of the readers of texture and surface instructions.  One PTX statement becomes many
+/// operations: they read the header behind a handle, and lanes that do not take part jump over
+/// them.
 class TexelReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
@@ -29,8 +29,8 @@ class TexelReader : public FamilyReader {
   /// Appends a load through the read-only path.
   void load(const PtxInstruction& instruction, Type type, const ir::Operand& guard,
             Operands destinations, const ir::Operand& address, std::int64_t offset = 0);
-  /// Lanes whose guard does not hold jump to a label that leave() places; the operations between
-  /// have no guard.
+  /// Makes lanes whose guard is false jump to a label that leave() places; the operations in
+  /// between have no guard.
   std::optional<std::uint32_t> enter(PtxInstruction& instruction);
   void leave(std::optional<std::uint32_t> label);
   std::uint32_t jump_unless(const PtxInstruction& instruction, ir::Operand predicate);

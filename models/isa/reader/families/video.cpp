@@ -1,7 +1,7 @@
-/// Video instructions, and integer arithmetic on pairs of halves, which is the same thing.
+/// Video instructions, and integer arithmetic on pairs of halves, which is equivalent.
 /// Source: PTX ISA 8.x, "Video Instructions", "Integer Arithmetic Instructions".
 ///
-/// Operands of SIMD instructions that are put together from parts of a and b come from a prmt.
+/// A prmt joins operands of SIMD instructions from parts of a and b.
 #include "models/isa/reader/families/video.hpp"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ void VideoReader::simd(PtxInstruction& instruction, VideoOperation which, unsign
   code_.finish(instruction);
 }
 
-/// The digits of a selector such as .h10 or .b7610, highest part first.
+/// Returns the digits of a selector such as .h10 or .b7610, highest part first.
 std::vector<unsigned> VideoReader::selected_parts(const PtxInstruction& instruction,
                                                   const Argument& written, unsigned parts,
                                                   unsigned limit) const {

@@ -26,7 +26,7 @@ void WarpReader::shuffle(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// A register, or a register and a predicate as r|p.
+/// Reads a register, or a register and a predicate as r|p.
 void WarpReader::register_and_predicate(PtxInstruction& instruction, const syntax::Operand& to) {
   ir::Operation& operation = instruction.operation;
   const bool pair = to.kind == Argument::Kind::pair;

@@ -61,7 +61,7 @@ WarpgroupForm WarpgroupReader::form_of(PtxInstruction& instruction) {
   if (form.a == MatrixElement::b1 && (!modifiers.take("and") || !modifiers.take("popc")))
     instruction.fail("needs .and.popc");
   form.a_in_registers = instruction.argument(1).kind == Argument::Kind::vector;
-  if (k != form.k()) form.n = 0;  // no such shape
+  if (k != form.k()) form.n = 0;  // no shape has this k
   return form;
 }
 

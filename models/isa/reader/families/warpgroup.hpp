@@ -5,7 +5,7 @@
 
 namespace lockstep::isa {
 
-/// Products of warp groups (wgmma), and registers that warps give each other (setmaxnreg).
+/// Products of warp groups (wgmma), and registers that warps pass to each other (setmaxnreg).
 class WarpgroupReader : public MatrixRegisterReader {
  public:
   using MatrixRegisterReader::MatrixRegisterReader;
@@ -21,8 +21,8 @@ class WarpgroupReader : public MatrixRegisterReader {
   ir::Operand descriptor(PtxInstruction& instruction, const Argument& argument);
   /// Returns 1 or 0 in a register or as an immediate.
   ir::Operand scale_of_d(PtxInstruction& instruction, const Argument& argument);
-  /// Returns whether an argument is `set` and not `not_set`; `what` the argument is, for the
-  /// message if it is neither.
+  /// Returns true if an argument is `set`, and false if it is `not_set`; `what`: name of the
+  /// argument in the message if it is neither.
   bool flag(PtxInstruction& instruction, std::size_t argument, std::int32_t set,
             std::int32_t not_set, const char* what);
 };

@@ -52,7 +52,7 @@ WmmaAccess::Fragment WmmaAccess::read_fragment(PtxInstruction& instruction, Matr
   } else {
     form.c = form.d = matrix_names::take_result(instruction);
     fragment.bits = bits_of(form.c);
-    // Any elements whose shape and accumulators these are: the fragment is the same.
+    // Any elements with this shape and these accumulators will do: the fragment is the same.
     using enum MatrixElement;
     for (const MatrixElement element : {f16, bf16, tf32, f64, s8, s4, b1}) {
       form.a = form.b = element;
@@ -74,7 +74,7 @@ WmmaAccess::Fragment WmmaAccess::read_fragment(PtxInstruction& instruction, Matr
   return fragment;
 }
 
-/// Bytes from a line of the matrix to the next, as 32 bits.
+/// Returns the bytes from a line of the matrix to the next, as 32 bits.
 ir::Operand WmmaAccess::stride_of(PtxInstruction& instruction, const Fragment& fragment,
                                   std::size_t stride_argument) {
   const MatrixForm& form = fragment.form;
@@ -105,7 +105,7 @@ ir::Operand WmmaAccess::stride_of(PtxInstruction& instruction, const Fragment& f
 WmmaAccess::Base WmmaAccess::base_of(PtxInstruction& instruction, const Fragment& fragment,
                                      const Argument& address, std::size_t stride_argument) {
   const ir::Operand stride = stride_of(instruction, fragment, stride_argument);
-  // What the lane's place in its group adds to the first element's.
+  // Offset from the first element by the lane's place in its group.
   const MatrixPlace first = fragment.at(0, 0, 0), g = fragment.at(4, 0, 0),
                     t = fragment.at(1, 0, 0);
   ir::Operand lane;
@@ -172,7 +172,7 @@ ir::Operand WmmaAccess::line(PtxInstruction& instruction, Base& base, unsigned n
   return address;
 }
 
-/// A load or store of the element at the place, of lane 0, and those behind it.
+/// Returns a load or store of the element at the place, for lane 0, with the elements behind it.
 ir::Operation WmmaAccess::access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                                  MatrixPlace place, Type type, unsigned elements) {
   const bool is_load = fragment.operand != MatrixOperand::d;
@@ -206,7 +206,7 @@ std::vector<ir::Operand> WmmaAccess::fragment_registers(PtxInstruction& instruct
                    fragment.bits == 64 ? Type::b64 : Type::b32, destination, "the fragment");
 }
 
-/// The elements of a register, each loaded by itself and put in its place.
+/// Loads the elements of a register one by one and puts each in its place.
 void WmmaAccess::load_elements(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                                unsigned reg, const ir::Operand& to) {
   std::vector<ir::Operand> parts;

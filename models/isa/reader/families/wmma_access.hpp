@@ -1,8 +1,8 @@
 /// wmma.load and wmma.store: ordinary accesses of each lane to the elements of its fragment.
 ///
-/// A lane's first element stands at a place that is linear in g = lane / 4 and t = lane % 4; the
-/// others at constant distances from it, in rows of the matrix and within them.  Elements beside
-/// each other in memory, and in registers, are one access.
+/// The place of a lane's first element is linear in g = lane / 4 and t = lane % 4; the other
+/// elements are at constant distances from it, in rows of the matrix and within rows.  Elements
+/// contiguous in memory and in registers share one access.
 #pragma once
 
 #include <vector>
@@ -24,17 +24,17 @@ class WmmaAccess : public MatrixRegisterReader {
     MatrixForm form;
     MatrixOperand operand = MatrixOperand::a;
     unsigned bits = 16, registers = 0;
-    bool by_columns = false;  ///< the matrix's layout
+    bool by_columns = false;  ///< layout of the matrix
     Space space = Space::generic;
 
     unsigned parts() const { return bits >= 32 ? 1 : 32 / bits; }
     /// Returns the line and the place in the line, as memory has them.
     MatrixPlace at(unsigned lane, unsigned reg, unsigned part) const;
   };
-  /// Addresses at which lanes find their elements, by line, made when they are asked for.
+  /// Addresses of the lanes' elements, by line, made on demand.
   struct Base {
-    ir::Operand first;       ///< of the lane's first element
-    ir::Operand line_bytes;  ///< from a line to the next, 32 bits
+    ir::Operand first;       ///< address of the lane's first element
+    ir::Operand line_bytes;  ///< bytes from one line to the next, 32 bits
     std::vector<std::pair<unsigned, ir::Operand>> lines;
   };
 
@@ -46,8 +46,8 @@ class WmmaAccess : public MatrixRegisterReader {
   ir::Operand line(PtxInstruction& instruction, Base& base, unsigned number);
   ir::Operation access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                        MatrixPlace place, Type type, unsigned elements);
-  /// Returns how many registers from `reg` on one access moves; 0: each element has an access of
-  /// its own.
+  /// Returns the number of registers from `reg` on that one access moves; 0: each element has an
+  /// access of its own.
   unsigned together(const Fragment& fragment, unsigned reg) const;
   std::vector<ir::Operand> fragment_registers(PtxInstruction& instruction, const Argument& written,
                                               const Fragment& fragment, bool destination);

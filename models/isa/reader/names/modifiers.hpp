@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// The dotted parts of an opcode, which readers that understand them take away one after the other.
+/// The dotted parts of an opcode; readers remove those that they understand, one after the other.
 class Modifiers {
  public:
   explicit Modifiers(const std::string& opcode) {
@@ -26,7 +26,7 @@ class Modifiers {
 
   const std::string& base() const { return base_; }
 
-  /// Takes `word` away if it is there.
+  /// Removes `word` if it is there.  Returns whether it was found.
   bool take(std::string_view word) {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i] == word) {
@@ -41,7 +41,7 @@ class Modifiers {
     return false;
   }
 
-  /// Takes the first word that is in the table. Returns its value; else `otherwise`.
+  /// Removes the first word that is in the table. Returns its value, or `otherwise`.
   template <class Value, std::size_t n>
   Value take_one(const std::pair<std::string_view, Value> (&table)[n], Value otherwise) {
     for (std::size_t i = 0; i < parts_.size(); ++i)
@@ -73,7 +73,7 @@ class Modifiers {
     return Type::none;
   }
 
-  /// Takes every part that starts so: cache hints, which have no effect here.
+  /// Removes every part with this prefix: cache hints, which have no effect here.
   void drop_starting(std::string_view prefix) {
     std::erase_if(parts_, [&](const std::string& part) { return part.starts_with(prefix); });
   }

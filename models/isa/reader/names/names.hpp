@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// The type a modifier or declaration names; Type::none when it names none.
+/// Returns the type that a modifier or declaration names; Type::none for others.
 Type type_named(std::string_view name);
 
 /// Returns the special register with a name such as "%tid.x".

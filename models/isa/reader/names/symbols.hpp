@@ -13,16 +13,16 @@ namespace lockstep::isa {
 /// Symbol for which a name stands.
 struct Symbol {
   enum class Kind : std::uint8_t {
-    reg,   ///< predicates included
-    b128,  ///< a register of 128 bits: its halves have names of their own, see wide_registers.cpp
+    reg,   ///< register, predicate registers included
+    b128,  ///< register of 128 bits: the halves have their own names, see wide_registers.cpp
     global,
     constant,
     shared,
     local,
     function,
-    kernel_parameter,   ///< value: byte offset
-    parameter,          ///< scalar of a call: a register
-    parameter_bytes,    ///< structure given to a call or taken back: a local variable
+    kernel_parameter,   ///< kernel parameter; `value`: byte offset
+    parameter,          ///< scalar parameter of a call: a register
+    parameter_bytes,    ///< structure passed to a call or returned: a local variable
     parameter_pointer,  ///< structure in a callee: a register with its local address
     label,
     table,      ///< .branchtargets
@@ -53,12 +53,12 @@ std::string place_in(const std::string& file, syntax::Position at);
 /// Returns bytes, alignment and name of a declared variable; checks its type.
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);
 
-/// %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system keeps in
-/// blocks of kernels that read them (there only), before the kernel's own.
+/// Declares %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system
+/// reserves before the kernel's own, in blocks of kernels that read them.
 void declare_reserved_shared(ModuleSymbols& symbols);
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;  ///< %reserved_smem_offset_cap
 
-/// A .global or .const variable: its bytes and relocations.
+/// Declares a .global or .const variable: its bytes and relocations.
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& declaration);
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& declaration);
 /// Fills in the initial content, after all names of the module are known.

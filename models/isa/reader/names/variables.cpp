@@ -19,7 +19,7 @@ void fail(const std::string& file, syntax::Position at, const std::string& what,
 }
 
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) {
-  if (d.type == "texref" || d.type == "surfref")  // the host writes its header there
+  if (d.type == "texref" || d.type == "surfref")  // the host writes the header there
     return {d.name, texture_header_bytes, texture_header_bytes, 0};
   const Type type = type_named(d.type);
   if (type == Type::none || type == Type::pred)
@@ -45,8 +45,8 @@ ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) 
 
 namespace {
 
-/// Initial values are text, so far more of them than this would make a module of gigabytes; an
-/// extent beyond it is a mistake, and this computer's memory need not pay for it.
+/// Largest initialised size.  Initial values are text, so more bytes would need a module of
+/// gigabytes; a larger extent is a mistake, for which this computer need not allocate memory.
 constexpr std::uint64_t largest_initialised_bytes = std::uint64_t{256} << 20;
 
 /// Target of an initialiser's values.
@@ -117,7 +117,7 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
            std::size_t dimension) {
   const unsigned width = bytes_of(target.type);
   if (value.kind == syntax::Operand::Kind::vector) {
-    // A nested list fills one row of the next dimension, whatever it leaves out.
+    // A nested list fills one row of the next dimension, even if it leaves elements out.
     std::uint64_t row = width;
     for (std::size_t d = dimension + 1; d < target.dimensions.size(); ++d)
       row *= target.dimensions[d];
@@ -148,14 +148,13 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
 }
 
-/// Returns whether the declaration stands behind its definition: such an .extern line says nothing
-/// new.
+/// Returns whether the declaration follows its definition: such an .extern line is redundant.
 bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return d.linkage == Linkage::external && symbols.names.contains(d.name);
 }
 
-/// Returns how a variable is linked.  A variable of the system ("%...") is there once, however many
-/// modules name it.
+/// Returns the linkage of a variable.  A variable of the system ("%...") exists once for all
+/// modules that name it.
 SourceLink link_of(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return {d.name.starts_with("%") ? Linkage::weak : d.linkage, place_in(symbols.file, d.at)};
 }
@@ -195,7 +194,8 @@ void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   ir::Variable v = variable_of(symbols.file, d);
   auto& image = symbols.module->constant_image;
-  if (d.linkage == Linkage::external) v.bytes = 0, v.alignment = 1;  // it takes room elsewhere
+  // The module that defines the variable gives it room.
+  if (d.linkage == Linkage::external) v.bytes = 0, v.alignment = 1;
   v.offset = round_up(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
     fail(symbols.file, d.at, "constant variables take more than 16 MiB", "keep some in .global");

@@ -32,7 +32,7 @@ done:
 }
 )";
 
-/// `prototype` gets the body of `own`; its operations stand where it is declared.
+/// Gives `prototype` the body of `own`; its operations have the place of the declaration.
 void supply(syntax::Function& prototype, syntax::Function own) {
   for (syntax::Statement& statement : own.body) statement.at = prototype.at;
   prototype.parameters = std::move(own.parameters);
@@ -53,7 +53,7 @@ syntax::Function* prototype_of(syntax::Module& module, const std::string& name) 
   return prototype;
 }
 
-/// A function of the run time: what it is declared with, and its text.
+/// A function of the run time: its declaration and its text.
 struct RunTimeFunction {
   const char *name, *parameters, *results, *declaration, *text;
 };
@@ -86,7 +86,7 @@ void supply_run_time_functions(syntax::Module& module, const std::string& file) 
   const bool has_heap = supply(
       module, file,
       {"malloc", "64 ", "64 ", "takes a size and returns a pointer, of 64 bits each", malloc_text});
-  if (!has_heap) return;  // free of null is no call, see run_time_calls.hpp
+  if (!has_heap) return;  // freeing null is no call, see run_time_calls.hpp
   supply(module, file, {"free", "64 ", "", "takes a pointer of 64 bits", free_text_of_heap});
   for (const syntax::Declaration& variable : syntax::parse(heap_variables_text, "malloc").variables)
     module.variables.push_back(variable);

@@ -1,14 +1,14 @@
-/// Functions of the CUDA run time that are supplied to modules which declare them.
+/// Functions of the CUDA run time that Lockstep supplies to modules which declare them.
 ///
 /// vprintf(format, arguments) reads its arguments from the caller's buffer, word by word with
-/// ordinary loads, and hands them to `print` instructions, whose meaning is WarpPrint's.
-/// malloc and free: see heap_functions.hpp.
+/// ordinary loads, and passes them to `print` instructions, which WarpPrint executes. malloc and
+/// free: see heap_functions.hpp.
 /// Source: PTX Interoperability guide, "System Calls"; CUDA C++ Programming Guide, "Formatted
 /// Output".
 ///
-/// Simplified: the function is shorter than the driver's, which ptxas links.
-/// Cost model: a call and some ten instructions, and seven for each four bytes of arguments, the
-/// loads of these from (mostly local) memory among them.
+/// Simplified: the function is shorter than the driver's, which ptxas links. Cost model: a call and
+/// about ten instructions, and seven for each four bytes of arguments, including loads of the
+/// arguments from (mostly local) memory.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ std::string place(const std::string& file, Position at) {
   return file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
-/// The name, without modifiers, of the instruction that `byte` is part of; "" if there is none.
+/// Returns the name, without modifiers, of the instruction around `byte`; "" if there is none.
 std::string instruction_around(const std::string& text, std::size_t byte) {
   if (byte == 0) return "";
   std::size_t begin = text.find_last_of(";}:\n", byte - 1);
@@ -33,7 +33,7 @@ std::string found_at(const std::string& text, std::size_t byte) {
   return "\"" + text.substr(byte, std::min<std::size_t>(end - byte, 20)) + "\"";
 }
 
-/// Returns the place behind the comment or text in quotes that begins at `i`; `i` if none does.
+/// Returns the place behind the comment or quoted text that begins at `i`; `i` if none does.
 std::size_t behind_comment(const std::string& text, std::size_t i) {
   const auto behind = [&](const char* end) {
     const std::size_t found = text.find(end, i + 1);

@@ -185,7 +185,7 @@ struct header : seq<one<'.'>, sor<WORD("version"), WORD("target"), WORD("address
 struct module_statement : seq<not_at<eof>, must<sor<header, location, pragma, section, linked>>> {};
 struct module : seq<blank, star<module_statement>, must<eof>> {};
 
-// Returns what was expected, and what to write, where a rule must match and does not.
+// Returns what was expected where a rule must match and does not, with advice.
 template <class Rule>
 inline constexpr Expectation expected{nullptr, nullptr};
 // clang-format off
@@ -247,7 +247,7 @@ namespace {
 
 using Tree = tao::pegtl::parse_tree::node;
 
-/// Converts Pegtl's nodes into ours, so that only this file includes the library.
+/// Converts nodes of PEGTL into those of Lockstep, so that only this file includes the library.
 Node convert(const Tree& tree) {
   Node node;
   if (!tree.is_root()) {

@@ -262,7 +262,7 @@ class Builder {
       } else if (node.is("instruction")) {
         instruction(node, s);
       } else {
-        continue;  // linkage of a declaration
+        continue;  // linkage directive of a declaration
       }
       into.push_back(std::move(s));
     }

@@ -41,14 +41,14 @@ struct Operand {
 /// .reg, .param, .local, .shared, .global, .const: one name of a declaration.
 struct Declaration {
   Position at;
-  std::string space;  ///< without the dot
+  std::string space;  ///< space, without the dot
   std::string type;
   std::string name;
   Linkage linkage = Linkage::own;
   bool is_range = false;  ///< %r<n>
   std::uint64_t count = 0;
-  std::uint64_t alignment = 0;            ///< 0: the type's
-  std::vector<std::uint64_t> dimensions;  ///< [n][m]; 0: []
+  std::uint64_t alignment = 0;            ///< alignment; 0: that of the type
+  std::vector<std::uint64_t> dimensions;  ///< extents [n][m]; 0: []
   bool is_array = false;
   std::uint32_t vector = 1;  ///< .v2, .v4
   bool initialised = false;
@@ -74,8 +74,8 @@ struct Statement {
   std::string guard;
   Position guard_at;
   std::vector<Operand> operands;
-  std::vector<Declaration> declarations;  ///< or the parameters of a prototype
-  std::vector<Declaration> results;       ///< of a prototype
+  std::vector<Declaration> declarations;  ///< declarations, or parameters of a prototype
+  std::vector<Declaration> results;       ///< results of a prototype
 };
 
 struct Function {
@@ -84,7 +84,8 @@ struct Function {
   bool is_entry = false;
   Linkage linkage = Linkage::own;
   bool has_body = false;
-  bool built_in = false;  ///< no text of the user's, see run_time_functions.hpp
+  /// true: the function has no text of the user's, see run_time_functions.hpp.
+  bool built_in = false;
   std::vector<Declaration> parameters, results;
   std::uint32_t maximum_threads[3] = {0, 0, 0};
   std::uint32_t required_threads[3] = {0, 0, 0};

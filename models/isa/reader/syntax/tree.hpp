@@ -18,7 +18,8 @@ struct Node {
   bool is(std::string_view name) const { return rule == name; }
 };
 
-/// The parse tree of a module; throws UserError where the text does not follow the grammar.
+/// Returns the parse tree of a module.  Throws UserError where the text does not follow the
+/// grammar.
 Node parse_tree(const std::string& text, const std::string& file);
 
 }  // namespace lockstep::isa::syntax

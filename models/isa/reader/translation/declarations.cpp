@@ -19,8 +19,7 @@ std::uint32_t Translation::add_local(const ir::Variable& variable) {
   return static_cast<std::uint32_t>(function_.local.size() - 1);
 }
 
-/// Returns the register that stands for a parameter or result; that of a structure holds its
-/// address.
+/// Returns the register of a parameter or result; for a structure, the register with its address.
 ir::Operand Translation::formal(const syntax::Declaration& declaration, Symbol& symbol) {
   const Type type = declaration.is_array ? Type::b32 : symbol.type;
   symbol.kind = declaration.is_array         ? Symbol::Kind::parameter_pointer
@@ -36,7 +35,7 @@ ir::Operand Translation::formal(const syntax::Declaration& declaration, Symbol& 
 
 namespace {
 
-/// Returns the type as which the host program gives a kernel parameter.  nvcc declares a scalar
+/// Returns the type in which the host program gives a kernel parameter.  nvcc declares a scalar
 /// that is __grid_constant__ as bytes with the scalar's alignment: its bits are given as an
 /// integer.
 Type argument_type(const syntax::Declaration& d, const ir::Variable& variable, Type type) {
@@ -81,7 +80,7 @@ void Translation::declare_parameters() {
     names[d.name] = symbol;
   }
   for (const syntax::Declaration& d : source_.results) {
-    // A structure comes back through memory of the caller: its address is one more input.
+    // A structure is returned through memory of the caller: its address is one more input.
     Symbol symbol = symbol_of(d);
     (d.is_array ? function_.inputs : function_.results).push_back(formal(d, symbol));
     names[d.name] = symbol;
@@ -114,7 +113,7 @@ void Translation::declare_registers(const syntax::Declaration& d) {
   for (std::uint64_t i = 0; i < d.count; ++i) add(d.name + std::to_string(i));
 }
 
-/// A .global or .const variable of this function, whose name may hide one of the module's.
+/// Returns a .global or .const variable of this function, whose name may hide one of the module's.
 Symbol Translation::hidden_variable(const syntax::Declaration& d) {
   const auto hidden = module_.names.find(d.name);
   const bool hides = hidden != module_.names.end();
@@ -140,7 +139,7 @@ void Translation::declare(const syntax::Declaration& d) {
   const ir::Variable v = variable_of(module_.file, d);
   symbol.bytes = v.bytes;
   if (d.space == "param") {
-    // Of a call that follows: a scalar is a register, a structure memory of this thread.
+    // Parameters of a following call: a scalar is a register, a structure is memory of this thread.
     if (d.is_array) {
       symbol.kind = Symbol::Kind::parameter_bytes;
       symbol.index = add_local(v);

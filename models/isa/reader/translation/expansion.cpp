@@ -1,4 +1,4 @@
-/// Operations that together stand for one PTX statement. All have the statement's guard.
+/// Operations that together make one PTX statement. All have the statement's guard.
 #include "models/isa/reader/translation/expansion.hpp"
 
 namespace lockstep::isa {

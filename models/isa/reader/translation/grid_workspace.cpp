@@ -1,4 +1,4 @@
-/// %envreg1 and %envreg2: the halves of the address of the memory in which the blocks of a
+/// %envreg1 and %envreg2: halves of the address of the memory through which the blocks of a
 /// cooperative grid meet.  It is zero before the first grid, and each barrier leaves it ready for
 /// the next.
 ///

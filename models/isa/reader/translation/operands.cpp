@@ -39,7 +39,7 @@ ir::Operand OperandReader::predicate(const PtxInstruction& instruction,
   result.kind = Kind::predicate;
   result.negated = operand.negated;
   if (operand.kind == Argument::Kind::integer) {
-    // A constant has no row among predicates: compare it into one.
+    // A constant has no row among predicates, so it is compared into one.
     ir::Operation compare = instruction.plain(Opcode::setp, Type::u32);
     compare.comparison = Comparison::ne;
     compare.sources.push_back(immediate(instruction, operand, Type::u32));
@@ -137,7 +137,8 @@ ir::Operand OperandReader::source(const PtxInstruction& instruction, const synta
   return symbol_operand(instruction, operand, type, wider);
 }
 
-/// The generic address of a structure that a caller gave; ld.param with it is a generic access.
+/// Returns the generic address of a structure that a caller gave; ld.param on it is a generic
+/// access.
 ir::Operand OperandReader::structure_address(const PtxInstruction& instruction,
                                              const Symbol& structure, std::int64_t addend) {
   const ir::Operand wide = ir::register_operand(code_.new_register(Type::b64));

@@ -6,13 +6,13 @@
 
 namespace lockstep::isa {
 
-/// Makes operands of an operation from those of an instruction, and the operations that some of
-/// them need before it.
+/// Makes operands of an operation from those of an instruction, and the operations that some
+/// operands need before it.
 class OperandReader {
  public:
   explicit OperandReader(Translation& code) : code_(code) {}
 
-  /// A source read as `type`; `wider`: a register may be wider than the type.
+  /// Returns a source read as `type`; `wider`: a register may be wider than the type.
   ir::Operand source(const PtxInstruction& instruction, const syntax::Operand& operand, Type type,
                      bool wider = false);
   ir::Operand destination(const PtxInstruction& instruction, const syntax::Operand& operand,

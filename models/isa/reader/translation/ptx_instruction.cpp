@@ -13,7 +13,7 @@ PtxInstruction::PtxInstruction(const std::string& name, const syntax::Statement&
 
 void PtxInstruction::expect_arguments(std::size_t least, std::size_t most) const {
   if (arguments() >= least && arguments() <= most) return;
-  reject_rest();  // another instruction, with other operands
+  reject_rest();  // explains first if the instruction is another one, with other operands
   fail("takes " + std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) +
        " operands, not " + std::to_string(arguments()));
 }

@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// An instruction while it is read: its text, and the operation that becomes of it.
+/// An instruction being read: its text, and the resulting operation.
 struct PtxInstruction {
   PtxInstruction(const std::string& file, const syntax::Statement& statement);
 
@@ -20,7 +20,7 @@ struct PtxInstruction {
   void expect_arguments(std::size_t least, std::size_t most) const;
   /// Fails on modifiers that have not been taken.
   void reject_rest() const;
-  /// Fails on those of them for which the reason is known.
+  /// Fails on modifiers for which the reason is known.
   void refuse_known() const;
   /// Fails because no type was found among the modifiers.
   [[noreturn]] void lacks_type() const;

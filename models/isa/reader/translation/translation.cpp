@@ -71,7 +71,7 @@ std::optional<std::int64_t> Translation::constant_in(const ir::Operand& operand)
       };
       if (!std::ranges::any_of(operation.destinations, writes)) continue;
       if (operation.opcode != Opcode::mov || operation.sources.size() != 1) return std::nullopt;
-      wanted = operation.sources[0];  // of a copy: where that comes from
+      wanted = operation.sources[0];  // a copy: follow the source
     }
   }
   if (wanted.kind != ir::Operand::Kind::immediate) return std::nullopt;

@@ -1,5 +1,5 @@
-/// A function while it is read: the names in scope, its registers and variables, and the blocks
-/// that its statements have become so far.
+/// A function being read: the names in scope, its registers and variables, and the blocks of its
+/// statements so far.
 #pragma once
 
 #include <optional>
@@ -49,8 +49,8 @@ class Translation {
   /// Returns the type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;
 
-  /// Returns the constant that a register holds by what last writes it in the text; nothing if
-  /// that is no constant.
+  /// Returns the constant in a register, by its last write in the text; nothing if that is no
+  /// constant.
   std::optional<std::int64_t> constant_in(const ir::Operand& operand) const;
 
   // Code
@@ -58,7 +58,7 @@ class Translation {
   /// Fails on modifiers that have not been taken. Appends the instruction's operation.
   void finish(PtxInstruction& instruction);
   void place_label(std::uint32_t label);
-  /// The loop that begins here is not unrolled.
+  /// Prevents unrolling of the loop that begins here.
   void keep_rolled() { rolled_.insert(static_cast<std::uint32_t>(function_.blocks.size() - 1)); }
   /// Returns whether control flows into the next operation that is appended.
   bool falls_in() const { return !ended_; }
@@ -86,11 +86,11 @@ class Translation {
   SourceFunction& result_;
   ir::Function& function_;
   std::vector<NameTable> scopes_;
-  std::vector<std::uint32_t> label_block_;          ///< by label
+  std::vector<std::uint32_t> label_block_;          ///< block of each label
   std::set<std::uint32_t> rolled_;                  ///< blocks behind .pragma "nounroll"
-  std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of .branchtargets
+  std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of each .branchtargets
   std::uint32_t carry_ = ir::no_register;
-  bool ended_ = true;  ///< the next operation starts a block
+  bool ended_ = true;  ///< true: the next operation starts a block
 };
 
 }  // namespace lockstep::isa

@@ -1,5 +1,5 @@
-/// Registers of 128 bits: each is two of 64 bits, which PTX can only move, load, store, exchange,
-/// and compare and swap.
+/// Registers of 128 bits: each is two registers of 64 bits, which PTX can only move, load, store,
+/// exchange, and compare and swap.
 /// Source: PTX ISA 8.3, "mov", "ld", "st", "atom".
 #include "models/isa/reader/translation/wide_registers.hpp"
 

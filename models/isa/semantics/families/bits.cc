@@ -1,8 +1,7 @@
 /// Logic, shifts, bit counting, bit fields and byte permutation.
 ///
 /// Source: PTX ISA 8.x, "Logic and Shift Instructions", "Integer Arithmetic Instructions" (popc,
-/// clz, bfind, fns, brev, bfe, bfi, szext, bmsk) and "prmt"; the pseudo code there is what is
-/// meant.
+/// clz, bfind, fns, brev, bfe, bfi, szext, bmsk) and "prmt", with the pseudo code there.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
 
@@ -32,7 +31,7 @@ Execute pick_logic(Type type) {
   return pick_binary<Op, Type::u16, Type::u32, Type::u64>(as_unsigned(type));
 }
 
-/// Any function of three bits as a tree of selections: by c, then b, then a.
+/// Computes any function of three bits as a tree of selections: by c, then b, then a.
 LOCKSTEP_INLINE void lookup3(const Instruction& instruction, const WarpContext& context,
                              u32* result) {
   const u32* a = source<u32>(instruction, context, 0);
@@ -57,7 +56,7 @@ void lop3(const Instruction& instruction, WarpContext& context) {
   lookup3(instruction, context, result);
   store(destination<u32>(instruction, context), result, context.active);
 }
-/// lop3.BOOL: also p = (d != 0) BOOL q.
+/// Executes lop3.BOOL: also p = (d != 0) BOOL q.
 void lop3_predicate(const Instruction& instruction, WarpContext& context) {
   alignas(64) u32 result[32];
   lookup3(instruction, context, result);
@@ -72,7 +71,8 @@ void lop3_predicate(const Instruction& instruction, WarpContext& context) {
                                                                      : nonzero ^ q);
 }
 
-/// Shift amounts are 32 bits wide and not taken modulo the width: beyond it all bits leave.
+/// Shift amounts are 32 bits wide and not taken modulo the width: larger amounts shift all bits
+/// out.
 template <Type T>
 struct ShiftLeft {
   static void run(const Instruction& instruction, WarpContext& context) {
@@ -176,7 +176,7 @@ struct Brev {
   }
 };
 
-/// Find the n-th set bit from a base, upwards for n > 0, downwards for n < 0.
+/// Finds the n-th set bit from a base, upwards for n > 0, downwards for n < 0.
 u32 nth_set(u32 mask, u32 base, s32 offset) {
   if (offset == 0) return base < 32 && (mask >> base & 1) != 0 ? base : all_lanes;
   const s64 step = offset > 0 ? 1 : -1;
@@ -200,7 +200,7 @@ LOCKSTEP_INLINE L low_bits(u32 count) {
   return count >= width ? static_cast<L>(~L{0})
                         : static_cast<L>((L{1} << (count & (width - 1))) - 1);
 }
-/// Bit field extract; what lies outside of the field or the word is the field's sign.
+/// Bit field extract; bits outside of the field or the word are the field's sign.
 template <Type T>
 struct BitFieldExtract {
   static void run(const Instruction& instruction, WarpContext& context) {
@@ -254,7 +254,7 @@ struct SignExtend {
     });
   }
 };
-/// b ones from bit a upwards.
+/// Sets b bits to one, from bit a upwards.
 void bit_mask(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
   const u32* b = source<u32>(instruction, context, 1);

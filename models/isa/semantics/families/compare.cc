@@ -31,8 +31,8 @@ LOCKSTEP_INLINE bool compare(V a, V b) {
     return !compare<inverse(C, true)>(a, b);
 }
 
-/// How operands are read: integers and f64 as they are; f32 with or without flushing; halves as
-/// f32, of pairs the lower or the upper one.
+/// Ways of reading operands: integers and f64 unchanged; f32 with or without flushing; halves as
+/// f32, from pairs the lower or the upper one.
 template <Type T>
 struct Plain {
   static constexpr Type type = T;
@@ -67,7 +67,7 @@ template <class Reader, Comparison C>
 [[gnu::noinline]] u32 compared_by_call(const Instruction& instruction, const WarpContext& context) {
   return compared_lanes<Reader, C>(instruction, context);
 }
-/// Compares; types that are seldom compared share the code of a comparison, its inverse, and their
+/// Compares; rarely compared types share the code of a comparison, of its inverse, and of their
 /// instructions.
 template <class Reader, Comparison C>
 LOCKSTEP_INLINE u32 compared(const Instruction& instruction, const WarpContext& context) {
@@ -115,8 +115,8 @@ struct SetpPair {
   }
 };
 
-/// `set` writes all ones or one where the comparison holds: Instruction::offset, which
-/// bind_semantics sets by destination type; of pairs each half has its own.
+/// Writes all ones or one where the comparison is true: Instruction::offset, which bind_semantics
+/// sets by destination type; each half of a pair has its own.
 [[gnu::noinline]] void write_set(const Instruction& instruction, WarpContext& context, u32 lower,
                                  u32 upper) {
   const u32 low_value = static_cast<u32>(instruction.offset), high_value = low_value << 16;
@@ -165,7 +165,8 @@ Execute pick_pair(const SemanticKey& key) {
   return chosen;
 }
 
-// lo, ls, hi, hs are the unsigned ones; eq and ne do not care.
+// Returns the comparison without signs: lo, ls, hi, hs are the unsigned ones; eq and ne have no
+// sign.
 constexpr Comparison signless(Comparison comparison) {
   switch (comparison) {
     case Comparison::lo:

@@ -148,7 +148,7 @@ Execute pick_long(Rounding mode) {
   }
 }
 
-/// Within one format: to an integral value, or only flushed and saturated.
+/// Converts within one format: to an integral value, or only with flushing and saturation.
 template <Rounding mode>
 struct Integral {
   LOCKSTEP_INLINE static float apply(float a) { return static_cast<float>(to_integral(a, mode)); }
@@ -314,7 +314,7 @@ Execute select_float_to_float(const SemanticKey& key, bool nearest) {
   if (from == Type::bf16 && to == Type::f32 && !key.flush) return &half_to_float<BF16>;
   return nullptr;
 }
-/// The vector loops: registers as wide as their types' lanes.
+/// Selects the vector loops: registers as wide as their types' lanes.
 Execute select_common(const SemanticKey& key) {
   const Type from = key.source_type, to = key.type;
   const bool nearest = key.rounding == Rounding::none || key.rounding == Rounding::rn;
@@ -342,10 +342,10 @@ Execute select_cvt(const SemanticKey& key) {
   if (to == Type::b32) return from == Type::f32 ? pick_general(key) : nullptr;  // tf32
   if (!(is_integer(from) || is_scalar_float(from)) || !(is_integer(to) || is_scalar_float(to)))
     return nullptr;
-  // Rounding to an integral value is for results of the same format, and integers.
+  // Rounding to an integral value applies to results of the same format, and to integers.
   if (is_float(from) && is_float(to) && from != to && key.rounding >= Rounding::rni) return nullptr;
-  // A narrow source is in the low bits of its lane whatever the register; a narrow result is
-  // extended to the register.
+  // A narrow source is in the low bits of its lane in any register; a narrow result is extended to
+  // the register.
   const bool plain = fits(key.destination_register, to) &&
                      (bytes_of(key.source_register) == 8) == (bytes_of(from) == 8);
   const Execute common = plain ? select_common(key) : nullptr;

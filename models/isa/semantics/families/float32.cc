@@ -12,7 +12,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-// Each operation to nearest, and in double rounded to odd for the directed modes.
+// Operations rounded to nearest, and in double rounded to odd for the directed modes.
 struct Operations {
   struct Add {
     LOCKSTEP_INLINE static float apply(float a, float b) { return a + b; }
@@ -113,7 +113,7 @@ void extremum(const Instruction& instruction, WarpContext& context) {
     const u32 equal = maximum ? x & y : x | y;
     const bool first = maximum ? p > q : p < q, second = maximum ? p < q : p > q;
     const u32 ordered = first ? x : (second ? y : equal);
-    const u32 other = p == p ? x : y;  // of two where at least one is NaN
+    const u32 other = p == p ? x : y;  // the operand that is a number, where at least one is NaN
     const u32 unordered = nan || (p != p && q != q) ? canonical_nan32 : other;
     return p != p || q != q ? unordered : ordered;
   });

@@ -11,7 +11,7 @@ namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
 struct Operations {
-  // Each operation to nearest, and exactly rounded in any mode for finite arguments.
+  // Operations rounded to nearest, and exactly rounded in any mode for finite arguments.
   struct Add {
     LOCKSTEP_INLINE static double apply(double a, double b, double) { return a + b; }
     static double directed(double a, double b, double, Direction d) {
@@ -27,7 +27,7 @@ struct Operations {
   struct Mul {
     LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; }
     static double directed(double a, double b, double, Direction d) {
-      // A zero term of the product's sign, so that an exact zero keeps it.
+      // A zero term with the sign of the product keeps the sign of an exact zero.
       return exact_fma(a, b, double_of((bits_of(a) ^ bits_of(b)) & u64{1} << 63), d);
     }
   };

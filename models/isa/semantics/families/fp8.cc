@@ -2,7 +2,7 @@
 ///
 /// Source: PTX ISA 8.x, "cvt"; Micikevicius et al., "FP8 Formats for Deep Learning", section 3.
 ///
-/// e5m2 is an f16 without its lower byte.  e4m3 has no infinity: its largest exponent holds
+/// e5m2 is an f16 without its lower byte.  e4m3 has no infinity: its largest exponent is used for
 /// numbers, and only all ones is NaN.
 #include "models/isa/semantics/conversion.hpp"
 #include "models/isa/semantics/families.hpp"
@@ -10,7 +10,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr u32 canonical_nan8 = 0x7f;  // of both formats
+constexpr u32 canonical_nan8 = 0x7f;  // NaN of both formats
 
 struct E4M3 {
   static constexpr double largest = 448;

@@ -2,9 +2,9 @@
 ///
 /// Source: PTX ISA 8.x, "Half Precision Floating Point Instructions".
 ///
-/// Operations are done in double, where sums and products of halves round harmlessly or not at all
-/// (53 bits are more than twice eleven and two), the fused one of bf16 with rounding to odd; then
-/// rounded once to the format.
+/// Operations are computed in double and then rounded once to the format. In double, sums and
+/// products of halves are exact or round without effect on the result (53 bits are more than twice
+/// eleven and two); the fused operation of bf16 rounds to odd.
 #include "models/isa/semantics/half.hpp"
 
 #include "models/isa/semantics/conversion.hpp"
@@ -19,8 +19,8 @@ struct Sub { LOCKSTEP_INLINE static double apply(double a, double b, double) { r
 struct Mul { LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; } };
 struct FmaToOdd { LOCKSTEP_INLINE static double apply(double a, double b, double c) { return odd_sum(a * b, c); } };
 // clang-format on
-/// f16: a sum that does not fit 53 bits is one of a term of at least 2^4 and a product below 2^-25,
-/// too small to reach a tie of eleven bits.
+/// Fused multiply-add of f16.  A sum that does not fit 53 bits has a term of at least 2^4 and a
+/// product below 2^-25, too small to reach a tie of eleven bits.
 struct Fma {
   LOCKSTEP_INLINE static double apply(double a, double b, double c) { return a * b + c; }
 };

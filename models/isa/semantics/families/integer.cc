@@ -3,8 +3,8 @@
 /// Source: PTX ISA 8.x, "Integer Arithmetic Instructions" and "Extended-Precision Integer
 /// Arithmetic Instructions".
 ///
-/// Simplified: where PTX leaves a result open, we choose: x / 0 is all ones, x % 0 is x, and the
-/// most negative number divided by -1 is itself with remainder 0.
+/// Simplified: results that PTX leaves open are own choices: x / 0 is all ones, x % 0 is x, and the
+/// most negative number divided by -1 is that number with remainder 0.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
 
@@ -99,8 +99,8 @@ struct Remainder {
 };
 
 /// add.cc, addc, sub.cc, subc: the condition code is a predicate.  Machines subtract by adding the
-/// complement and one (the carry-in, where there is one): the carry of a subtraction says that
-/// nothing was borrowed.  Compiled code counts on it, with addc after sub.cc.
+/// complement and one (the carry-in, where there is one): the carry of a subtraction means that
+/// there was no borrow.  Compiled code relies on this, with addc after sub.cc.
 template <class L, bool subtract, bool carry_in>
 void with_carry(const Instruction& instruction, WarpContext& context) {
   const auto* a = source<L>(instruction, context, 0);

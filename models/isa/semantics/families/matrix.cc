@@ -91,7 +91,8 @@ void transpose_matrix(const u32* from, u32* to) {
 
 namespace {
 
-/// Sources A, B, C and the member mask, destinations D, in the instruction or in its list.
+/// Executes an mma: sources A, B, C and the member mask, destinations D, in the instruction or in
+/// its list.
 void execute_mma(const Instruction& instruction, WarpContext& context) {
   const MatrixForm form = unpack_form(instruction.target);
   const MatrixRegisters count = registers_of(form);

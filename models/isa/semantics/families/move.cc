@@ -101,12 +101,12 @@ Execute select_pack(const SemanticKey& key) {
   }
 }
 
-/// Thread coordinates: lane 0's by division, then counted upwards.
+/// Writes thread coordinates: lane 0's by division, the others by counting up.
 void thread_index(const WarpIdentity& identity, unsigned axis, u32* result) {
   const u32 width = identity.block_size[0], height = identity.block_size[1];
   const u32 first = identity.warp_in_block * warp_size;
   u32 at[3] = {first % width, first / width % height, first / width / height};
-  if (width - at[0] >= warp_size) {  // all in one row
+  if (width - at[0] >= warp_size) {  // all lanes are in one row
     const u32 step = axis == 0;
     LOCKSTEP_LANES result[i] = at[axis] + step * i;
     return;
@@ -137,7 +137,7 @@ constexpr u32 lane_mask(ir::SpecialRegister which, unsigned lane) {
       return ~(below | self);
   }
 }
-/// Shared memory that a block has beside its own, since compute capability 8.0.
+/// Shared memory of a block besides its own, since compute capability 8.0.
 constexpr u32 system_shared_bytes = 1024;
 
 /// Returns the value of a special register of clusters.
@@ -175,7 +175,7 @@ u64 cluster_special(const WarpIdentity& identity, ir::SpecialRegister which) {
       return 0;
   }
 }
-/// Returns the value of a special register that is the same for all lanes of the warp.
+/// Returns the value of a special register that is equal for all lanes of the warp.
 u64 uniform_special(const WarpIdentity& identity, ir::SpecialRegister which) {
   using enum ir::SpecialRegister;
   switch (which) {
@@ -314,7 +314,7 @@ template <Type T>
 Execute pick_mapa(const SemanticKey& key) {
   return key.mode != 0 ? &map_address<T, true> : &map_address<T, false>;
 }
-/// The rank of the block that an address lies in; b: of the block that asks.
+/// Returns the rank of the block in which an address lies; b: rank of the executing block.
 template <Type T>
 struct RankOfAddress {
   static void run(const Instruction& instruction, WarpContext& context) {

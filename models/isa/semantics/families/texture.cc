@@ -17,7 +17,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr unsigned weight_bits = 10;  // of a dimension: 0 to 256
+constexpr unsigned weight_bits = 10;  // bits of the weight of a dimension: 0 to 256
 constexpr u32 weight_one = 256;
 constexpr s32 outside = -1;
 
@@ -60,7 +60,7 @@ s32 addressed(s64 i, s64 n, TextureAddressing mode) {
   }
 }
 
-/// Texels of one coordinate, and how much the second one counts.
+/// Texels of one coordinate, and the weight of the second one.
 struct Neighbours {
   s32 first, second;
   u32 weight;
@@ -75,7 +75,8 @@ Neighbours at_integer(s32 x, s64 n, TextureAddressing mode) {
   return {i, i, 0};
 }
 
-/// Coordinates beyond 2^52 have no fraction: repeated ones are at texel 0, others at an end.
+/// Returns the neighbours.  Coordinates beyond 2^52 have no fraction: repeated ones are at texel 0,
+/// others at an end.
 Neighbours at_float(float given, s64 n, u32 flags, TextureAddressing mode) {
   constexpr double largest = 0x1p52;
   const bool normalized = (flags & texture_flags::normalized_coordinates) != 0;
@@ -95,8 +96,8 @@ Neighbours at_float(float given, s64 n, u32 flags, TextureAddressing mode) {
           static_cast<u32>((x - whole) * weight_one + 0.5)};
 }
 
-/// d, e = the texels of coordinate a; f = weights c and this dimension's; p = filtering is linear.
-/// b holds the extents, then the header's pitch and flags.
+/// Computes d, e = the texels of coordinate a; f = weights c with this dimension's; p = filtering
+/// is linear. b holds the extents, then the header's pitch and flags.
 void index(const Instruction& instruction, WarpContext& context) {
   const unsigned dimension = mode_of(instruction) & 3;
   const bool is_float = (mode_of(instruction) & 4) != 0;
@@ -123,8 +124,8 @@ void index(const Instruction& instruction, WarpContext& context) {
   write_predicate(instruction, context, 0, linear);
 }
 
-/// d = row a of slice b, counted through all slices; c holds their number and their rows.  Of a
-/// surface (SliceMode), what is outside of a slice is outside, or brought to its edge.
+/// Computes d = row a of slice b, counted over all slices; c holds their number and their rows.  In
+/// a surface (SliceMode), texels outside of a slice are outside, or are moved to its edge.
 void row_of_slice(const Instruction& instruction, WarpContext& context) {
   const u32* rows = source<u32>(instruction, context, 0);
   const u32* slices = source<u32>(instruction, context, 1);
@@ -144,9 +145,9 @@ void row_of_slice(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// d = address of the word that texel (x, y) begins in; e, f = what stands for its bytes until they
-/// are loaded: zero, and by how many bits the texel is shifted in its word; p = it has more than
-/// four bytes, q = sixteen.  It reads header, first texel, pitch and flags, x, y.
+/// Computes d = address of the word in which texel (x, y) begins; e, f = values for its bytes until
+/// they are loaded: zero, and the shift in bits of the texel in its word; p = it has more than four
+/// bytes, q = sixteen.  It reads header, first texel, pitch and flags, x, y.
 void address(const Instruction& instruction, WarpContext& context) {
   const u64* header = source<u64>(instruction, context, 0);
   const u64* base = source<u64>(instruction, context, 1);
@@ -198,8 +199,9 @@ u32 channel(u32 flags, const u64* words, unsigned c) {
                    : value;
 }
 
-/// The four channels of a texel of bytes a, b; c holds the flags.  What integers are read as, the
-/// texture says and not the instruction: nvcc 11 takes the bits of fractions out of .u32 results.
+/// Decodes the four channels of a texel of bytes a, b; c holds the flags. The texture, not the
+/// instruction, decides how integers are read: nvcc 11 takes the bits of fractions out of .u32
+/// results.
 void decode(const Instruction& instruction, WarpContext& context) {
   const u64* bytes = source<u64>(instruction, context, 0);
   const u64* more = source<u64>(instruction, context, 1);
@@ -220,7 +222,7 @@ double share(u32 weights, unsigned dimension) {
   return static_cast<double>(weights >> (weight_bits * dimension) & ((1U << weight_bits) - 1)) /
          weight_one;
 }
-/// Products with weights are exact: fused or not, sums are the same.
+/// Rounds. Products with weights are exact: sums are the same with and without fusing.
 u32 rounded(double value) {
   return value == value ? bits_of(static_cast<float>(value)) : 0x7fffffff;
 }

@@ -68,7 +68,7 @@ s128 combined(Video video, s64 a, s64 b) {
       const s64 chosen = (a < b) == (video.operation() == VideoOperation::min) ? a : b;
       return video.has(video_bits::relu) && chosen < 0 ? 0 : chosen;
     }
-    case VideoOperation::average:  // rounds up where the sum is not negative, otherwise down
+    case VideoOperation::average:  // rounds up where the sum is not negative, and down otherwise
       return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
     case VideoOperation::set:
       return holds(video.comparison(), a, b) ? 1 : 0;
@@ -130,7 +130,7 @@ void scalar(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// (a * b + c) >> scale in 128 bits; the product or c negated.
+/// Computes (a * b + c) >> scale in 128 bits; the product or c may be negated.
 void multiply_add(const Instruction& instruction, WarpContext& context) {
   const Video video(instruction);
   const u32* a = source<u32>(instruction, context, 0);
@@ -152,7 +152,8 @@ void multiply_add(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// Two halves or four bytes; what the mask leaves out comes from c, or the results are added to c.
+/// Handles two halves or four bytes; parts that the mask leaves out come from c, or the results are
+/// added to c.
 template <unsigned parts>
 void simd(const Instruction& instruction, WarpContext& context) {
   constexpr unsigned width = 32 / parts;

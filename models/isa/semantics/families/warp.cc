@@ -18,7 +18,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// The lane that lane `self` reads from if that is within its segment.
+/// Returns the lane from which lane `self` reads, if it is within the segment.
 template <ShuffleMode mode>
 LOCKSTEP_INLINE s32 source_lane(s32 self, u32 b, u32 c) {
   const s32 by = static_cast<s32>(b & 31), segment = static_cast<s32>(c >> 8 & 31);
@@ -73,9 +73,9 @@ void shuffle(const Instruction& instruction, WarpContext& context) {
                   lanes_where<u32>([=](unsigned i) { return valid[i] != 0; }));
 }
 
-/// Lanes of one path may name different masks, as 16 lanes do that search a tree node together:
-/// each set of lanes with the same mask is an exchange of its own.  `active` are those lanes,
-/// `path` the lanes that they hear of.
+/// Exchanges.  Lanes of one path may name different masks, as 16 lanes do that search a tree node
+/// together: each set of lanes with the same mask is an exchange of its own.  `active`: these
+/// lanes, `path`: lanes from which they read.
 template <Execute exchange>
 void among_members(const Instruction& instruction, WarpContext& context) {
   const u32 active = context.active, path = context.path;
@@ -201,7 +201,7 @@ void active_mask(const Instruction& instruction, WarpContext& context) {
   const u32 active = context.active;
   for_lanes(destination<u32>(instruction, context), active, [=](unsigned) { return active; });
 }
-/// The lowest lane leads: all learn its number, it alone the predicate.
+/// Elects the lowest lane as leader: all lanes get its number, and it alone the predicate.
 void elect(const Instruction& instruction, WarpContext& context) {
   const u32 elected = context.path & (0U - context.path);
   const u32 leader = elected != 0 ? static_cast<u32>(__builtin_ctz(elected)) : 0;

@@ -33,7 +33,7 @@ void gather_rows(Words<width>& to, const SharedMatrix& from, unsigned first) {
       for (unsigned j = 0; j < piece_bytes / 4; ++j) to.word[4 * half + j][row] = words[j];
     }
 }
-/// Two elements of 16 bits along k, each from a piece of its own, make a word.
+/// Two elements of 16 bits along k, each from a different piece, make a word.
 template <unsigned width>
 void gather_columns(Words<width>& to, const SharedMatrix& from, unsigned first) {
   for (unsigned part = 0; part < width; part += rows_of_piece)
@@ -77,7 +77,7 @@ struct NamedRows {
   const u32* a[registers_of_a];
 };
 
-/// The rows of D may be named in another order before than after: then they are copied first.
+/// Rows of D, copied first if they are named in another order as a source than as a destination.
 struct KeptRows {
   alignas(64) u32 row[most_d_registers][32];
 };
@@ -94,8 +94,8 @@ void keep_rows(KeptRows& kept, NamedRows& rows, unsigned count) {
 struct Part {
   WarpgroupForm form;
   SharedMatrix a, b;
-  unsigned warp;     ///< of the group
-  bool accumulates;  ///< else D is A B
+  unsigned warp;     ///< number of the warp in its group
+  bool accumulates;  ///< true: D = A B + D; false: D = A B
 };
 
 void gather_a_of(Words<most_rows>& to, const Part& part, const NamedRows& rows) {
@@ -106,7 +106,7 @@ void gather_a_of(Words<most_rows>& to, const Part& part, const NamedRows& rows) 
   if (part.form.a_negated) negate(to, part.form.a);
 }
 
-/// Eight columns of D; x.a holds A.
+/// Multiplies eight columns of D; x.a holds A.
 void multiply_columns(Product& x, const Part& part, const SplitRows& split, const MatrixForm& step,
                       const MatrixPlan& plan, const NamedRows& rows, unsigned block) {
   const bool halves = step.d == MatrixResult::f16;
@@ -147,7 +147,8 @@ u64 descriptor(const WarpContext& context, Operand operand) {
   return *reinterpret_cast<const u64*>(context.row(operand));
 }
 
-/// Reads D, A or its descriptor, the descriptor of B, whether D counts, and the member mask.
+/// Executes a wgmma, which reads D, A or its descriptor, the descriptor of B, whether D counts, and
+/// the member mask.
 void execute_wgmma(const Instruction& instruction, WarpContext& any) {
   const auto& context = static_cast<const WarpgroupContext&>(any);
   const OperandList& list = context.lists[instruction.offset];

@@ -1,10 +1,10 @@
-/// Sums of products as tensor cores make them (see matrix/plan.hpp), of ordinary numbers: all terms
-/// aligned to the largest exponent, truncated, added exactly, rounded once.
+/// Sums of products of ordinary numbers as in tensor cores (see matrix/plan.hpp): all terms aligned
+/// to the largest exponent, truncated, added exactly, and rounded once.
 ///
 /// f32 multiplies significands exactly, and scaling by 2^(fraction - e), a power of two made from
-/// its bits, is exact: truncation to an integer is then the term in units of the sum.  No shifts by
-/// variables, no branches.  A column in which something leaves the range of f32 on the way is said
-/// to be rare and is left to fused_sums.hpp.
+/// its bits, is exact: truncation to an integer gives the term in units of the sum.  There are no
+/// shifts by variables and no branches.  A column in which a value leaves the range of f32 is
+/// called rare and is left to fused_sums.hpp.
 #pragma once
 
 #include "models/isa/semantics/matrix/factors.hpp"
@@ -18,11 +18,11 @@ struct FusedSum {
   bool short_result = false;
 };
 
-/// Biased exponents.  A sum whose terms are all below `least` is C alone, or rare; products above
-/// `most_product` may be infinite.
+/// Biased exponents. If all terms of a sum are below `least_of_sum`, the sum is C alone, or a rare
+/// case; products above `most_product` may be infinite.
 constexpr s32 least_of_sum = 127 - 80, most_product = 127 + 126, no_product = -2048;
 
-/// The terms that a vector of rows adds for a column, from one of them on.
+/// Terms, from a given one on, that a vector of rows adds for a column.
 struct TermsFrom {
   const float *a, *b;
   const s16 *a_exponents, *b_exponents;
@@ -87,7 +87,7 @@ LOCKSTEP_INLINE Ints added(Ints a, Ints b, Ints& rare) {
   rare |= (a ^ sum) & (b ^ sum) & static_cast<s32>(0x80000000U);
   return sum;
 }
-/// Eight terms below 2^27 and another one fit in 32 bits; those of a rare column may not.
+/// Eight terms below 2^27 and one more fit in 32 bits; in a rare column they may not.
 template <unsigned count>
 LOCKSTEP_INLINE Ints sum_of_terms(const TermsFrom& at, unsigned first, Floats scale, Ints sum) {
 #pragma GCC unroll 8
@@ -110,8 +110,7 @@ LOCKSTEP_INLINE Ints sum_of_group(const TermsFrom& at, Floats scale, Ints addend
 LOCKSTEP_INLINE Floats truncated_to_24(Ints magnitude) {
   return as_floats(magnitude & ~(magnitude >> 24));
 }
-/// Returns the nearest f16 of an f32 that is not negative, whose last bit is odd if it stands for
-/// something inexact.
+/// Returns the nearest f16 of an f32 that is not negative; an inexact f32 has an odd last bit.
 LOCKSTEP_INLINE Ints nearest_half(Floats value) {
   const Ints field = reinterpret_cast<Ints>(value) >> 23;
   const Floats magic =
@@ -149,7 +148,7 @@ LOCKSTEP_INLINE Ints add_group(const TermsFrom& at, Ints c, const FusedSum& how,
   if constexpr (group > 8) rare |= sum == everywhere(static_cast<s32>(0x80000000U));
   Ints number = rounded_sum<F>(sum, unit);
   if constexpr (F::mantissa_bits == 23) {
-    const Ints alone = reinterpret_cast<Ints>(reinterpret_cast<Floats>(c) + 0.0F);  // -0 is +0
+    const Ints alone = reinterpret_cast<Ints>(reinterpret_cast<Floats>(c) + 0.0F);  // -0 becomes +0
     number = most < least_of_sum ? alone : number;
     number &= how.short_result ? ~0x3ff : ~0;
   }
@@ -164,7 +163,7 @@ LOCKSTEP_INLINE Ints add_group(const TermsFrom& at, Ints c, const FusedSum& how,
   for (unsigned n = 0; n < most_columns; ++n) columns |= (any_bit(rare[n]) ? 1U : 0U) << n;
   return columns;
 }
-/// From C to D, all columns.  Returns a mask of those that are rare.
+/// Computes all columns of D from C.  Returns a mask of rare columns.
 template <unsigned group, class F, bool wide>
 u32 add_aligned(const Factors<most_rows>& a, const Factors<most_columns>& b, unsigned terms,
                 const FusedSum& how, const Results& c, Results& d) {

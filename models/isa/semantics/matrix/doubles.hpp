@@ -11,7 +11,7 @@ LOCKSTEP_INLINE double rounded_fma(double a, double b, double c, Direction d) {
 }
 
 struct Doubles {
-  double a[16][most_rows], b[16][most_columns], c[most_columns][most_rows];  ///< A and B by k
+  double a[16][most_rows], b[16][most_columns], c[most_columns][most_rows];  ///< A and B, each by k
 };
 inline void gather_doubles(Doubles& to, const MatrixRegisters& count, const u32* const* a,
                            const u32* const* b, const u32* const* c) {

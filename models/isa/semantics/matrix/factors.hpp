@@ -1,5 +1,5 @@
-/// Elements of A and B as sums of aligned terms want them: numbers in f32, which holds every
-/// element exactly, and exponents in 16 bits, of two terms side by side.
+/// Elements of A and B for sums of aligned terms: numbers in f32, which holds every element
+/// exactly, and exponents in 16 bits, two terms side by side.
 #pragma once
 
 #include "models/isa/semantics/matrix/terms.hpp"
@@ -12,7 +12,7 @@ namespace {
 template <unsigned width>
 struct Factors {
   alignas(64) float value[most_terms][width];
-  alignas(64) s16 exponents[most_terms / 2][2 * width];  ///< of terms 2 j and 2 j + 1
+  alignas(64) s16 exponents[most_terms / 2][2 * width];  ///< exponents of terms 2 j and 2 j + 1
 };
 /// Exponent of zero.
 constexpr s16 no_factor = -4096;
@@ -29,7 +29,7 @@ template <class F, unsigned width>
 LOCKSTEP_INLINE void split_pairs(Factors<width>& to, unsigned j, const Pairs<width>& from,
                                  s16 (&largest)[2 * width]) {
   constexpr unsigned exponent_bits = F::width - F::mantissa_bits, narrower = 8 - exponent_bits;
-  // Moving the bias by multiplying does subnormals too.
+  // Multiplication moves the bias, of subnormals too.
   constexpr float lift = __builtin_bit_cast(float, static_cast<u32>(254 - F::bias) << 23);
   constexpr u32 kept = 0x80000000U | (0x7fff0000U >> narrower);
   LOCKSTEP_ACROSS(width) {

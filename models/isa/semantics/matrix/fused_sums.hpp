@@ -1,6 +1,6 @@
-/// Sums of products as tensor cores make them (see matrix/plan.hpp), whatever the operands are:
-/// infinity, NaN, and numbers at the ends of the range of f32.  Of ordinary numbers
-/// aligned_sums.hpp makes the same faster.
+/// Sums of products as tensor cores make them (see matrix/plan.hpp), for all operands: infinity,
+/// NaN, and numbers at the ends of the range of f32 included.  For ordinary numbers
+/// aligned_sums.hpp computes the same faster.
 #pragma once
 
 #include <utility>
@@ -36,7 +36,7 @@ LOCKSTEP_INLINE s32 larger(s32 a, s32 b) {
 }
 
 struct GroupPlace {
-  unsigned first, column;  ///< first term, column of B
+  unsigned first, column;  ///< first term, and column of B
 };
 template <unsigned... k>
 LOCKSTEP_INLINE s32 largest_exponent(const Terms<most_rows>& a, const Terms<most_columns>& b,
@@ -86,7 +86,7 @@ LOCKSTEP_INLINE void sum_group(GroupSum<group>& to, const Terms<most_rows>& a,
   }
 }
 
-/// Towards zero, but infinity from 2^128 on.
+/// Rounds towards zero, but to infinity from 2^128 on.
 LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u64 sign = bits_of(value) & u64{1} << 63;
   const double magnitude = double_of(bits_of(value) ^ sign);
@@ -94,7 +94,7 @@ LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u32 bits = bits_of(nearest) - (static_cast<double>(nearest) > magnitude ? 1U : 0U);
   return (magnitude >= 0x1p128 ? 0x7f800000U : bits) | static_cast<u32>(sign >> 32);
 }
-/// Rounds by way of f64, which holds every sum.
+/// Rounds by way of f64, which represents every sum exactly.
 template <unsigned group, class F>
 void round_any(u32* to, const GroupSum<group>& sum) {
   for (unsigned i = 0; i < most_rows; ++i) {

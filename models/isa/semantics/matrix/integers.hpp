@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr unsigned most_integers = 64;  ///< along k
+constexpr unsigned most_integers = 64;  ///< integers along k
 
 template <unsigned width>
 struct Integers {
@@ -40,7 +40,7 @@ void unpack_integers(Integers<width>& to, const Words<width>& from, unsigned wor
   }
 }
 
-/// C + the sum, modulo 2^32 or clamped to 32 bits with a sign.
+/// Returns C + the sum, modulo 2^32 or clamped to 32 bits with a sign.
 LOCKSTEP_INLINE u32 accumulated(u32 c, s32 sum, bool saturate) {
   const u32 wrapped = c + static_cast<u32>(sum);
   const bool negative = static_cast<s32>(c) < 0;
@@ -65,7 +65,7 @@ inline void add_integers(const Words<most_rows>& a, const Words<most_columns>& b
   }
 }
 
-/// C + the number of ones of A op B.
+/// Adds to C the number of ones of A op B.
 inline void add_bits(const Words<most_rows>& a, const Words<most_columns>& b, unsigned words,
                      const MatrixForm& form, Results& results) {
   const bool conjunction = form.operation == MatrixOperation::and_popc;

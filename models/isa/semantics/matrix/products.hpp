@@ -15,7 +15,7 @@ using Kind = MatrixPlan::Kind;
 struct Product {
   Words<most_rows> a;
   Words<most_columns> b;
-  Results results;  ///< C, then D
+  Results results;  ///< C before, D after
   unsigned words = 0;
 };
 
@@ -87,7 +87,8 @@ inline void add_fused(Product& x, const MatrixForm& form, const MatrixPlan& plan
   add_fused(x, rows, form, plan, order);
 }
 
-/// Hopper's fp8: a product without C, which is then added and rounded to nearest.
+/// Adds products of Hopper's fp8: the product is computed without C, which is then added and
+/// rounded to nearest.
 inline void add_fused_halves(Product& x, const MatrixForm& form, const MatrixPlan& plan) {
   const Results c = x.results;
   x.results = Results{};

@@ -14,7 +14,7 @@ LOCKSTEP_INLINE u32 half_of(const u32* const* rows, unsigned lane, unsigned v) {
   return rows[v / 2][lane] >> v % 2 * 16 & 0xffff;
 }
 
-/// The words of one quad pair.  Precondition: all zero.
+/// Gathers the words of one quad pair. Precondition: all zero.
 inline void gather_quad_pair(Words<most_rows>& to_a, Words<most_columns>& to_b,
                              const MatrixForm& form, unsigned pair, const u32* const* a,
                              const u32* const* b) {
@@ -55,7 +55,8 @@ inline void scatter_quad_pair_d(u32* const* d, unsigned pair, bool halves, const
 }
 
 /// To f32: C + (((a0 b0 + a1 b1) + a2 b2) + a3 b3).  To f16: (C + (a0 b0 + a1 b1)) + (a2 b2 + a3
-/// b3), then to f16.  Products are added fused.  As ptxas 13.0 has it for sm_80, sm_90 and sm_120.
+/// b3), then to f16.  Products are added with fused operations, as in the code of ptxas 13.0 for
+/// sm_80, sm_90 and sm_120.
 inline void add_scalar_products(const Words<most_rows>& a, const Words<most_columns>& b,
                                 bool halves, Results& results) {
   for (unsigned n = 0; n < most_columns; ++n)

@@ -13,7 +13,7 @@ namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
 constexpr unsigned most_rows = 16, most_columns = 8;
-constexpr unsigned most_words = 8;   ///< along k
+constexpr unsigned most_words = 8;   ///< words along k
 constexpr unsigned most_terms = 32;  ///< floating-point elements along k
 
 /// Words of A by k and row (width 16), or of B by k and column (width 8).
@@ -29,17 +29,17 @@ struct Results {
 /// A format of `E` exponent and `M` mantissa bits, in the low bits of a word.
 template <unsigned E, unsigned M, bool infinities = true>
 struct Format {
-  static constexpr unsigned mantissa_bits = M, width = E + M;  ///< without the sign
+  static constexpr unsigned mantissa_bits = M, width = E + M;  ///< bits without the sign
   static constexpr u32 sign = 1U << width;
   static constexpr s32 fraction_mask = (1 << M) - 1, bias = (1 << (E - 1)) - 1;
-  /// Magnitudes from `special` on are no numbers; above `infinity` they are NaN.
+  /// Magnitudes from `special` on are infinite or NaN; above `infinity` they are NaN.
   static constexpr s32 infinity = ((1 << E) - 1) << M;
   static constexpr s32 special = infinities ? infinity : static_cast<s32>(sign - 1);
 };
 using Float32 = Format<8, 23>;
 using Float16 = Format<5, 10>;
 using BFloat16 = Format<8, 7>;
-using TensorFloat32 = Format<8, 10>;  ///< the upper 19 bits of an f32
+using TensorFloat32 = Format<8, 10>;  ///< upper 19 bits of an f32
 using Float8E4M3 = Format<4, 3, false>;
 using Float8E5M2 = Format<5, 2>;
 
@@ -70,8 +70,8 @@ LOCKSTEP_INLINE s32 exponent_of(u32 code) {
   const s32 exponent = (field > 1 ? field : 1) - F::bias;
   return magnitude == 0 || magnitude >= F::special ? no_exponent : exponent;
 }
-/// Zero, one, infinity or NaN, with the sign: products and sums of kinds are infinite or NaN as
-/// those of the numbers are.
+/// Replaces a number by its kind with its sign: zero, one, infinity or NaN.  Products and sums of
+/// kinds are infinite or NaN exactly where those of the numbers are.
 template <class F>
 LOCKSTEP_INLINE float kind_of(u32 code) {
   const s32 magnitude = static_cast<s32>(code & (F::sign - 1));
@@ -93,7 +93,7 @@ struct Terms {
 /// Order in which elements of words become terms.
 enum class TermOrder {
   by_k,
-  by_halves,  ///< elements of all low halves, then of all high halves
+  by_halves,  ///< elements of all low halves, then those of all high halves
 };
 template <unsigned parts>
 LOCKSTEP_INLINE unsigned term_of(unsigned word, unsigned part, unsigned words, TermOrder order) {

@@ -1,7 +1,7 @@
-/// Registers of a fragment, in which a lane's neighbours hold the next words of its row, as
-/// matrices by word or column, in which they hold the next rows; and back.
+/// Registers of a fragment, in which a lane's neighbours hold the next words of its row, converted
+/// to matrices by word or column, in which they hold the next rows; and back.
 ///
-/// Lane 4 g + t: a register is a matrix of eight rows g and four places t, and is turned round.
+/// Lane 4 g + t: a register is a matrix of eight rows g and four places t, which is transposed.
 #pragma once
 
 #include "models/isa/semantics/matrix/terms.hpp"
@@ -28,7 +28,7 @@ constexpr unsigned words_at_once = sizeof(RowWords) / 4;
 struct FourRows {
   RowWords row[4];
 };
-/// Turns 4 x 4 words round, those of each half.
+/// Transposes 4 x 4 words in each half.
 LOCKSTEP_INLINE FourRows turned(const FourRows& from) {
   const RowWords low01 = __builtin_shufflevector(from.row[0], from.row[1], LOCKSTEP_LOW_WORDS);
   const RowWords high01 = __builtin_shufflevector(from.row[0], from.row[1], LOCKSTEP_HIGH_WORDS);
@@ -77,7 +77,7 @@ LOCKSTEP_INLINE void turn_back(u32* lanes, const u32* from, unsigned pitch) {
   }
 }
 
-// A register stands for lane 0 where it stands for all: its lanes are the next rows and words.
+// Lane 0 of a register stands for all its lanes, which are the next rows and words.
 /// A form m8 fills the rows below 8.
 LOCKSTEP_INLINE void gather_a(Words<most_rows>& to, const u32* const* rows, unsigned registers) {
   for (unsigned reg = 0; reg < registers; ++reg)

@@ -1,4 +1,4 @@
-/// Vectors as wide as those of the level: rows of matrices side by side.
+/// Vectors of the level's width: rows of matrices side by side.
 ///
 /// Types of the compiler's own vectors (GCC and Clang): operators work lane by lane, and a
 /// comparison gives all ones or zero.
@@ -16,7 +16,7 @@ constexpr unsigned vector_lanes = vector_bytes / 4;
 typedef float Floats __attribute__((vector_size(vector_bytes)));
 typedef s32 Ints __attribute__((vector_size(vector_bytes)));
 typedef u32 Naturals __attribute__((vector_size(vector_bytes)));
-typedef s16 Shorts __attribute__((vector_size(vector_bytes)));  ///< two of a lane
+typedef s16 Shorts __attribute__((vector_size(vector_bytes)));  ///< two values per lane
 
 /// Precondition: aligned to the vector.
 template <class V, class T>
@@ -46,7 +46,7 @@ template <class V>
 LOCKSTEP_INLINE V larger_of(V a, V b) {
   return a > b ? a : b;
 }
-/// Towards zero.
+/// Rounds towards zero.
 LOCKSTEP_INLINE Ints truncated(Floats value) {
   return __builtin_convertvector(value, Ints);
 }

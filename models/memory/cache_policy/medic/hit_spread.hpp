@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// How far apart the L2 serves the requests of a warp's load if all of them hit: what its banks and
-/// queues cost it.
+/// Time over which the L2 serves the requests of a warp's load if all of them hit: the cost of its
+/// banks and queues.
 /// Source: 004, section 4.2.2 (inter-bank divergence).
 ///
 /// Simplified: of several loads under way only one is followed. The time in which its requests

@@ -28,12 +28,12 @@ struct MedicStatistics {
         .per_tenant("lookups", &S::tenant, &T::lookups, types, "requests",
                     "requests that looked up, by type of their warp")
         .per_tenant("hits", &S::tenant, &T::hits, types, "requests",
-                    "lookups that found all sectors there")
+                    "lookups that found all sectors in the L2")
         .per_tenant("bypasses", &S::tenant, &T::bypasses, types, "requests",
-                    "told to go past the L2")
+                    "requests that were told to bypass the L2")
         .per_tenant("reused", &S::tenant, &T::reused, "requests",
-                    "requests that looked up although their warp mostly misses: the line was here "
-                    "not long ago")
+                    "requests that looked up although their warp mostly misses, because their line "
+                    "was evicted recently")
         .counters("fills", &S::fills, classes, "lines",
                   "lines that came in, by class, with `bypass` or `insertion`")
         .counters("evictions", &S::evictions, classes, "lines",
@@ -77,7 +77,7 @@ class Medic final : public CachePolicy {
     misses_ += !hit;
   }
 
-  /// Atomics look up all the same, and leave nothing behind. Lines that the filter let in stay.
+  /// Atomics look up as well, and leave no line behind. Lines that the filter let in stay.
   CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t line, Time) override {
     const bool bypasses = (request.marks & mark_bypass) != 0;
     if (bypasses && !(evicted_ && evicted_->has(line))) return {.allocate = false};
@@ -90,7 +90,8 @@ class Medic final : public CachePolicy {
             .line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// Returns the ways whose lines may go. With `order: classes` those of the lowest class go first.
+  /// Returns the ways whose lines may leave. With `order: classes` the lines of the lowest class
+  /// leave first.
   /// Source: memory-interference.md, section 3.3.3.
   std::uint64_t candidates(std::span<const CacheWay> ways) override {
     std::uint8_t lowest = most_class;
@@ -119,7 +120,7 @@ class Medic final : public CachePolicy {
   }
 
  private:
-  static constexpr std::uint8_t most_class = 2;  ///< mostly and all hits are one
+  static constexpr std::uint8_t most_class = 2;  ///< the types mostly hit and all hit count as one
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
       : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.walks ? admits : 0u) |
@@ -146,7 +147,7 @@ class Medic final : public CachePolicy {
   const MedicArriving arriving_;
   std::optional<EvictedFilter> evicted_;
   std::optional<WalkLevels> walks_;
-  std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report
+  std::uint64_t lookups_ = 0, misses_ = 0;  ///< counts since the last report
   MedicStatistics statistics_;
 };
 

@@ -1,10 +1,11 @@
-/// MeDiC, memory divergence correction: warps are told apart by how often they hit in the L2, and
-/// the L2 goes to those whose instructions it can serve as a whole.
+/// MeDiC, memory divergence correction: warps are classed by how often they hit in the L2, and the
+/// L2 favours warps whose instructions it can serve as a whole.
 ///
 /// An SM knows the type of each of its warps (WarpTypes) and marks requests with it.  A partition
-/// (medic.cpp) sends those of mostly-missing warps past the L2, and lets lines of warps that hit
-/// outlive the others.  The coordinator (ThresholdController) lowers the share of hits up to which
-/// a warp misses mostly as the miss rate rises, so that bypasses do not flood the DRAM.
+/// (medic.cpp) lets requests of mostly-missing warps bypass the L2, and keeps lines of hitting
+/// warps longer than others.  The coordinator (ThresholdController) lowers the hit share below
+/// which a warp counts as mostly missing when the miss rate rises, so that bypasses do not flood
+/// the DRAM.
 /// Source: 004, sections 4.2 and 4.3; memory-interference.md, section 3.3.
 #pragma once
 
@@ -22,16 +23,17 @@ enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit 
 /// Effect of the type of the warp that asked for a line.
 enum class MedicInsertion : std::uint8_t { classes, stack };
 
-/// Verdict on a lookup that finds its sectors on their way, for a request that came before.
+/// Verdict on a lookup whose sectors are already on their way for an earlier request.
 enum class MedicArriving : std::uint8_t { miss, hit };
 
-/// Requests by which a warp is judged.
+/// Kinds of requests by which a warp is judged.
 enum class MedicJudged : std::uint8_t { all, loads };
 
 /// How lines of a warp come in while it is profiled.
 enum class MedicProfiling : std::uint8_t { kept, balanced, plain };
 
-/// Beside RequestMark's, for MeDiC's two sides alone: the line comes in as without insertion.
+/// Mark beside those of RequestMark, for MeDiC's two sides alone: the line comes in as without
+/// insertion.
 inline constexpr unsigned mark_plain = 64;
 
 struct MedicParameters {
@@ -102,8 +104,8 @@ struct MedicParameters {
   }
 };
 
-/// Returns whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their
-/// way, hit.
+/// Returns whether a lookup counts as a hit: of its `sectors`, the L2 had `hits`, and `arriving`
+/// were on their way.
 inline bool is_medic_hit(MedicArriving counted, unsigned sectors, unsigned hits,
                          unsigned arriving) {
   return (counted == MedicArriving::hit ? hits | arriving : hits) == sectors;

@@ -1,9 +1,9 @@
-/// The share of hits up to which a warp misses mostly, which falls as the L2 misses more.
+/// Hit share below which a warp counts as mostly missing; it falls as the L2 misses more.
 ///
 /// Source: 004, section 4.3.2, footnote 3; memory-interference.md, section 3.3.2 (AMB-07: steps in
 /// percentage points, from the miss rate of the first period).
 ///
-/// Simplified: the first period is the run's, not each kernel's.
+/// Simplified: the first period is that of the run, not of each kernel.
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +43,7 @@ class ThresholdController final : public EpochController {
   const Time period_;
   std::uint64_t lookups_ = 0, misses_ = 0;
   std::int64_t reference_ = -1;  ///< miss rate of the first period, in millionths
-  std::uint64_t threshold_;      ///< percent
+  std::uint64_t threshold_;      ///< threshold in percent
 };
 
 }  // namespace

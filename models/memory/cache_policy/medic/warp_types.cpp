@@ -1,8 +1,8 @@
 /// Types of the warp slots of an SM.
 ///
-/// Each period a slot is profiled anew: the first lookups decide its type, which then stays.  While
-/// it is profiled it sends nothing past the L2, and its requests carry the type that it had, or
-/// what `while_profiled` says.  The counters are the slot's and outlive blocks.
+/// A slot is profiled again in each period: its first lookups decide its type for the rest of the
+/// period.  While a slot is profiled its requests do not bypass the L2, and carry its earlier type,
+/// or the one that `while_profiled` chooses.  The counters belong to the slot and outlive blocks.
 /// Source: 004, sections 4.2.1 and 4.3.1; memory-interference.md, section 3.3.1 (AMB-05, AMB-67).
 ///
 /// Simplified: a warp that has not been judged yet is balanced.
@@ -39,9 +39,9 @@ struct WarpTypeStatistics {
             "all_hit_loads", &S::all_hit_loads, "instructions",
             "loads of several requests, all of which hit; of several loads under way one counts")
         .per_tenant("hit_spread", &S::hit_spread, "cycles",
-                    "cycles of the L2 between the first and the last of those answers, summed")
+                    "cycles of the L2 between the first and the last answer of such loads, summed")
         .per_tenant("longest_spread", &S::longest_spread, "cycles",
-                    "the longest time between the first and the last of those answers")
+                    "longest time between the first and the last answer of such loads")
         .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp mostly misses");
   }
 };
@@ -109,9 +109,9 @@ class WarpTypes final : public SmSide {
   struct Warp {
     HitCounts counts;
     std::uint16_t profiled = 0;
-    std::uint16_t tenant = 0;  ///< that asked last
+    std::uint16_t tenant = 0;  ///< tenant that asked last
     WarpType type = WarpType::balanced;
-    bool judged = false;  ///< in this period
+    bool judged = false;  ///< the warp has been judged in this period
     void profile_anew(WarpType meanwhile) {
       counts = {};
       profiled = 0;
@@ -159,9 +159,9 @@ class WarpTypes final : public SmSide {
   }
 
   const MedicParameters parameters_;
-  const Time cycle_;  ///< of the L2
+  const Time cycle_;  ///< cycle of the L2
   Period period_;
-  std::uint32_t threshold_;  ///< percent
+  std::uint32_t threshold_;  ///< threshold in percent
   std::vector<Warp> warps_;
   std::vector<HitSpread> spreads_;
   WarpTypeStatistics statistics_;

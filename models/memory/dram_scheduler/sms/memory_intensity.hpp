@@ -14,10 +14,10 @@ enum class Intensity : std::uint8_t { low, medium, high };
 
 class MemoryIntensity {
  public:
-  static constexpr std::int64_t period = 10'000;  ///< DRAM cycles
+  static constexpr std::int64_t period = 10'000;  ///< period in DRAM cycles
 
-  /// A source asks seldom if it sends less than `few`, and often if it sends more than `many`,
-  /// requests in a thousand cycles.
+  /// A source is light if it sends fewer than `few` requests in a thousand cycles, and heavy if it
+  /// sends more than `many`.
   explicit MemoryIntensity(double few = 1, double many = 10)
       : few_(few * period / 1000), many_(many * period / 1000) {}
 
@@ -42,7 +42,7 @@ class MemoryIntensity {
   }
 
  private:
-  double few_, many_;  ///< requests in a period
+  double few_, many_;  ///< thresholds in requests per period
   std::int64_t period_ = 0;
   std::uint32_t count_ = 0;
   Intensity class_ = Intensity::high;

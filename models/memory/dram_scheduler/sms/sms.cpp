@@ -66,7 +66,7 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
   if (wanted) next_move_ = std::min(next_move_, now + 1);
 }
 
-/// Moves one request, as stage 2 does in a cycle.
+/// Moves one request: the work of stage 2 in a cycle.
 void Sms::move(const DramQueue& queue, DramCycle now) {
   for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
@@ -75,7 +75,7 @@ void Sms::move(const DramQueue& queue, DramCycle now) {
     }
     SourceFifo& fifo = sources_[moving_].fifo;
     if (!enter_bank(fifo.bank(), fifo.front())) {
-      next_move_ = DramCycle::never();  // until a request leaves the bank
+      next_move_ = DramCycle::never();  // stage 2 waits until a request leaves the bank
       return;
     }
     fifo.pop();
@@ -98,9 +98,9 @@ bool Sms::move_held(const DramQueue& queue) {
   return false;
 }
 
-/// Picks the source whose batch moves next. With probability `p` it is the source with the fewest
-/// requests, among those with a ready batch for which there is room; of equals, the source with the
-/// oldest batch (AMB-15).
+/// Picks the source whose batch moves next. With probability `p` it picks the source with the
+/// fewest requests among those with a ready batch that has room; among equal ones, the source with
+/// the oldest batch (AMB-15).
 bool Sms::pick(DramCycle now) {
   const std::size_t none = ready_.size();
   std::size_t candidates = 0, fewest = none;
@@ -137,8 +137,7 @@ bool Sms::pick(DramCycle now) {
   return true;
 }
 
-/// Returns whether the whole batch at the front finds room in its bank, or as much of it as a bank
-/// holds.
+/// Returns whether the front batch finds room in its bank: all of it, or as much as a bank holds.
 bool Sms::fits(const SourceFifo& batches) {
   const auto taken = static_cast<std::uint32_t>(banks_[batches.bank()].size());
   if (taken + std::min(batches.batch_size(), parameters_.bank_fifo) <= parameters_.bank_fifo)

@@ -1,21 +1,20 @@
-/// Staged memory scheduling: batches of each source, of which one after the other goes on into a
-/// FIFO for each bank, whose heads alone compete for commands.
+/// Staged memory scheduling: requests of each source form batches, which go one after the other
+/// into a FIFO for each bank.  Only the heads of these FIFOs compete for commands.
 ///
-/// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch, with probability `p` of the
-/// source that has the fewest requests in the controller, otherwise of the next source in turn, and
-/// moves a request of it per cycle until all have moved: the source with the fewest is one of those
-/// whose batch finds room in its bank; the next in turn may have to wait for it, and does not
-/// starve.  Stage 3 serves each bank in order, banks in turn.  Requests of a source that asks
-/// seldom, and all requests while few are there, go past stages 1 and 2, but not into a batch that
-/// is being moved.
+/// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch and moves one of its requests
+/// per cycle until all have moved.  With probability `p` it picks the source with the fewest
+/// requests in the controller, among those whose batch finds room in its bank; otherwise the next
+/// source in turn, which may have to wait for room and does not starve.  Stage 3 serves each bank
+/// in order, banks in turn.  Requests of a light source, and all requests while there are few, skip
+/// stages 1 and 2, but do not enter a batch that is being moved.
 /// Source: 004, section 5.3; memory-interference.md, section 4.3 (Ausavarungnirun et al., ISCA
 /// 2012).
 ///
-/// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
-/// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
-/// (AMB-16). A source whose FIFO was full asks again when a request has left the controller.  Reads
-/// and writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
-/// when they may have given stage 3 a command to look for.
+/// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as heavy (AMB-14).  A
+/// request that skips the stages while a batch moves waits in a register of its source (AMB-16). A
+/// source whose FIFO was full asks again when a request has left the controller.  Reads and writes
+/// share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or when they
+/// may have a command ready for stage 3.
 #pragma once
 
 #include <array>
@@ -76,7 +75,7 @@ struct SmsStatistics {
   static auto schema() {
     using S = SmsStatistics;
     return statistics<S>()
-        .counter("batches", &S::batches, "batches", "picked")
+        .counter("batches", &S::batches, "batches", "batches that were picked")
         .counter("picks_of_fewest", &S::picks_of_fewest, "batches",
                  "batches of the source with the fewest requests")
         .counter("picks_in_turn", &S::picks_in_turn, "batches", "batches of the next source")
@@ -113,8 +112,8 @@ class Sms final : public DramScheduler {
   struct Source {
     SourceFifo fifo;
     MemoryIntensity intensity;
-    std::uint32_t in_flight = 0;           ///< in all stages
-    std::uint32_t held = DramEntry::none;  ///< waits for the end of a batch in motion
+    std::uint32_t in_flight = 0;           ///< requests in all stages
+    std::uint32_t held = DramEntry::none;  ///< request that waits for the end of a batch in motion
     template <class Archive>
     void serialize(Archive& archive) {
       archive(fifo, intensity, in_flight, held);
@@ -150,22 +149,24 @@ class Sms final : public DramScheduler {
   const SmsParameters parameters_;
   Random random_;
   std::vector<Source> sources_;
-  std::vector<DramCycle> ready_;  ///< when the first batch of each source may be picked; derived
+  /// Cycle from which each source's first batch may be picked; derived.
+  std::vector<DramCycle> ready_;
   std::uint32_t in_flight_ = 0;
   std::uint32_t held_ = 0;  ///< sources with a request in their register
   std::vector<Ring<std::uint32_t>> banks_;
   const std::uint64_t all_banks_;
-  std::uint64_t waiting_banks_ = 0;  ///< those with requests
-  std::uint64_t wanted_banks_ = 0;   ///< those in which a ready batch found no room
-  std::uint64_t new_heads_ = 0;      ///< those with another head or row since the last choice
-  std::int64_t refreshes_ = 0;       ///< of the channel when heads were last looked at; derived
+  std::uint64_t waiting_banks_ = 0;  ///< banks with requests
+  std::uint64_t wanted_banks_ = 0;   ///< banks in which a ready batch found no room
+  std::uint64_t new_heads_ = 0;      ///< banks whose head or row changed since the last choice
+  /// Refreshes of the channel when heads were last looked at; derived.
+  std::int64_t refreshes_ = 0;
   BankRace<false> heads_;
   std::uint32_t turn_of_bank_ = 0;
-  std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn
+  std::size_t turn_of_source_ = 0;  ///< source that was last picked in turn
   std::size_t moving_ = 0;          ///< source of the batch in motion
-  std::uint32_t left_ = 0;          ///< requests of it that have not been moved
-  DramCycle moved_until_;           ///< cycles before it are over for stage 2
-  DramCycle next_move_;             ///< before this one, none of those, it can do nothing
+  std::uint32_t left_ = 0;          ///< requests of that batch still to be moved
+  DramCycle moved_until_;           ///< cycle up to which stage 2 has done its work
+  DramCycle next_move_;             ///< earliest cycle in which stage 2 can do something
   SmsStatistics statistics_;
 };
 

@@ -2,8 +2,8 @@
 ///
 /// A batch is a run of consecutive requests for one row.  It is closed, and ready, when a request
 /// for another row comes, when its oldest request has waited for a threshold, when it fills the
-/// FIFO, or when it has as many requests as a batch may have.  One that others stand before goes on
-/// growing in a full FIFO: a source that always fills it would form no batches otherwise.
+/// FIFO, or when it has as many requests as a batch may have.  A batch behind others keeps growing
+/// in a full FIFO: otherwise a source that always fills the FIFO would form no batches.
 /// Source: 004, sections 5.3.1 and 5.3.2; memory-interference.md, section 4.3.1.
 #pragma once
 
@@ -20,7 +20,7 @@ class SourceFifo {
   bool empty() const { return requests_.empty(); }
   bool full() const { return requests_.size() == places_; }
 
-  /// Adds a request, which waits for `threshold` at most until its batch is closed.
+  /// Adds a request, whose batch is closed after `threshold` cycles at the latest.
   void push(std::uint32_t place, const DramEntry& entry, std::int64_t threshold) {
     const std::uint64_t row = std::uint64_t{entry.bank} << 32 | entry.row;
     Batch* last = batches_.empty() ? nullptr : &batches_[batches_.size() - 1];
@@ -40,8 +40,8 @@ class SourceFifo {
     if (--batches_.front().count == 0) batches_.pop();
   }
 
-  /// Returns when the batch at the front is ready, or will be if no request comes; never if there
-  /// is none.
+  /// Returns the cycle in which the front batch is ready, or will be if no request comes; never if
+  /// there is none.
   DramCycle ready() const {
     return batches_.empty() ? DramCycle::never() : batches_.front().closes;
   }
@@ -56,9 +56,9 @@ class SourceFifo {
 
  private:
   struct Batch {
-    std::uint64_t row = 0;  ///< with its bank
-    DramCycle first;        ///< arrival of its oldest request
-    DramCycle closes;       ///< from then on it is ready and takes no more
+    std::uint64_t row = 0;  ///< row with its bank
+    DramCycle first;        ///< arrival of the oldest request
+    DramCycle closes;       ///< cycle from which the batch is ready and takes no more requests
     std::uint32_t count = 0;
     template <class Archive>
     void serialize(Archive& archive) {

@@ -1,6 +1,7 @@
-/// Thread cluster memory scheduling in which any request of the CPU goes before any of the GPU.
+/// Thread cluster memory scheduling in which every request of the CPU goes before every request of
+/// the GPU.
 ///
-/// It lets the GPU starve while the CPU asks.
+/// The GPU starves while the CPU has requests.
 /// Source: 004, section 5.5.4; memory-interference.md, section 2.5.
 ///
 /// Simplified: as TCM (tcm.hpp); requests that do not come from SMs or the GMMU count as the CPU's.

@@ -37,7 +37,7 @@ void Tcm::on_epoch(EpochTopic topic, std::span<const std::uint64_t> values, Time
     ++statistics_.latency_quanta[decision_.order[i]];
 }
 
-/// The ranks of an interval of the decision.
+/// Computes the ranks of an interval of the decision.
 void Tcm::shuffle(std::uint64_t step) {
   order_ = decision_.order;
   const auto cluster = std::span(order_).first(decision_.bandwidth_cluster);

@@ -1,9 +1,9 @@
-/// Thread cluster memory scheduling, the part of a channel: requests of higher-ranked tenants go
-/// first, then row hits, then older ones.
+/// Thread cluster memory scheduling in a channel: requests of higher-ranked tenants go first, then
+/// row hits, then older requests.
 ///
 /// Tenants of the latency cluster rank above those of the bandwidth cluster, whose order is
-/// shuffled after each interval.  Which is which, and the first order, all channels are told at the
-/// end of each quantum (TcmClusters).
+/// shuffled after each interval.  At the end of each quantum all channels are told the clusters and
+/// the first order (TcmClusters).
 /// Source: 004, sections 5.4.4 and 5.5.4; memory-interference.md, sections 2.4 and 2.5 (Kim et al.,
 /// MICRO 2010).
 ///
@@ -95,15 +95,15 @@ class Tcm final : public OrderedScheduler<Tcm> {
   const DramClock clock_;
   TenantMonitor monitor_;
   TcmDecision decision_;
-  DramCycle since_;  ///< of the decision
+  DramCycle since_;  ///< time of the decision
   DramCycle next_shuffle_ = DramCycle::never();
   bool ranks_changed_ = false;
-  std::vector<std::uint16_t> ranks_;  ///< by tenant; higher goes first
-  std::vector<std::uint16_t> order_;  ///< while ranks are made
+  std::vector<std::uint16_t> ranks_;  ///< rank of each tenant; higher goes first
+  std::vector<std::uint16_t> order_;  ///< scratch order while ranks are made
   TcmStatistics statistics_;
 };
 
-/// A row of the registry.
+/// Returns a row of the registry.
 PolicyRegistry<DramSchedulerFactory>::Row tcm_row(
     const char* name, const char* doc,
     std::unique_ptr<DramScheduler> (*make)(const PartitionPolicySetup&));

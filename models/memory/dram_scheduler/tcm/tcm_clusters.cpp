@@ -48,7 +48,7 @@ void TcmClusters::decide(std::uint64_t epoch, std::vector<std::uint64_t>& values
   decision.append_to(values);
 }
 
-/// `weight`: of the past; 0 if there is none.
+/// `weight`: weight of the past; 0 if there is none.
 void TcmClusters::average(Average& past, const TenantUse& now, double weight) {
   const double share = weight == 0 ? 1 : 0.5;
   const auto mix = [&](double& value, double more) { value = value * weight + more * share; };

@@ -1,10 +1,10 @@
 /// Thread cluster memory scheduling, the part that all channels share: which tenants are in the
 /// latency cluster, and the order within both.
 ///
-/// By how often they ask, tenants enter the latency cluster, the one that asks least first, while
-/// together they take no more than a share of the bandwidth.  The others are ordered by how nice
-/// they are: a tenant that uses many banks and few row hits suffers easily and disturbs little.
-/// Source: 004, section 5.4.4; memory-interference.md, section 2.4.
+/// Tenants enter the latency cluster in the order of their requests, the tenant with the fewest
+/// first, while together they take no more than a share of the bandwidth. The others are ordered by
+/// how nice they are: a tenant that uses many banks and few row hits suffers easily and disturbs
+/// little. Source: 004, section 5.4.4; memory-interference.md, section 2.4.
 ///
 /// Simplified: how often a tenant asks is counted per cycle and not per instruction, since channels
 /// do not hear of instructions.
@@ -19,9 +19,10 @@ namespace lockstep {
 
 /// Decision that the channels are told, as words.
 struct TcmDecision {
-  std::uint64_t bandwidth_cluster = 0;  ///< the first so many of `order`
-  bool insertion = false;               ///< they are shuffled by insertion, else at random
-  std::vector<std::uint16_t> order;     ///< tenants, the highest-ranked last
+  /// Number of tenants at the begin of `order` that form the bandwidth cluster.
+  std::uint64_t bandwidth_cluster = 0;
+  bool insertion = false;  ///< true: the cluster is shuffled by insertion; false: at random
+  std::vector<std::uint16_t> order;  ///< tenants, the highest-ranked last
 
   void append_to(std::vector<std::uint64_t>& words) const;
   static TcmDecision from(std::span<const std::uint64_t> words);
@@ -43,8 +44,8 @@ class TcmClusters final : public EpochController {
   void serialize(Archive& archive) override;
 
  private:
-  /// Average use of a tenant; each quantum counts as much as all before it.  Row hits are parts of
-  /// the requests, busy banks parts of all banks.
+  /// Average use of a tenant; each quantum counts as much as all earlier ones together.  Row hits
+  /// are shares of the requests, busy banks shares of all banks.
   struct Average {
     double requests = 0, columns = 0, row_hits = 0, banks = 0;
     template <class Archive>
@@ -61,7 +62,7 @@ class TcmClusters final : public EpochController {
   const double threshold_;
   std::vector<TenantUse> counted_;
   std::vector<Average> averages_;
-  std::uint64_t last_ = 0;  ///< quantum that was decided; 0: none
+  std::uint64_t last_ = 0;  ///< last quantum that was decided; 0: none
 };
 
 }  // namespace lockstep

@@ -34,7 +34,7 @@ void TenantMonitor::on_served(const DramEntry& entry, DramCycle now) {
   --states_[entry.tenant].busy_banks;
 }
 
-/// Adds up the tenant's busy banks until `now`, whose number has not changed since the last call.
+/// Adds up the tenant's busy banks until `now`; their number has not changed since the last call.
 void TenantMonitor::count_banks(std::uint16_t tenant, DramCycle now) {
   State& state = states_[tenant];
   if (state.busy_banks != 0) {

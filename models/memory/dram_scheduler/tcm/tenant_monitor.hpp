@@ -1,5 +1,5 @@
-/// How each tenant uses a channel: how often it asks, how much it takes, how well its requests
-/// would hit the rows that it opens (as if it were alone), and how many banks it keeps busy.
+/// Use of a channel by each tenant: its requests, its bandwidth, the row hits that it would have
+/// alone, and its busy banks.
 /// Source: memory-interference.md, section 2.4 (shadow row-buffer index, bank-level parallelism).
 ///
 /// Simplified: bank-level parallelism is summed up exactly instead of sampled, up to the last
@@ -21,7 +21,7 @@ struct TenantUse {
   std::uint64_t requests = 0;
   std::uint64_t columns = 0;
   std::uint64_t shadow_hits = 0;
-  std::uint64_t bank_cycles = 0;     ///< banks with requests of it, summed over cycles
+  std::uint64_t bank_cycles = 0;     ///< banks with requests of the tenant, summed over cycles
   std::uint64_t bank_cycles_of = 0;  ///< busy banks, summed over the cycles in which there were any
 
   void add(std::span<const std::uint64_t, words> more);
@@ -46,7 +46,7 @@ class TenantMonitor {
 
   /// Returns whether anything was counted since the last take().
   bool any() const { return any_; }
-  /// Appends TenantUse::words of each tenant, which begin anew.
+  /// Appends TenantUse::words of each tenant and starts the counts from zero.
   void take(std::vector<std::uint64_t>& words);
 
   template <class Archive>
@@ -56,7 +56,7 @@ class TenantMonitor {
 
  private:
   struct State {
-    DramCycle since;  ///< counted until then
+    DramCycle since;  ///< cycle up to which banks are counted
     std::uint32_t busy_banks = 0;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -64,7 +64,7 @@ class TenantMonitor {
     }
   };
   struct OfBank {
-    std::uint32_t row = ~std::uint32_t{0};  ///< of the tenant's last request
+    std::uint32_t row = ~std::uint32_t{0};  ///< row of the tenant's last request
     std::uint32_t waiting = 0;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -80,7 +80,7 @@ class TenantMonitor {
   const std::uint32_t banks_;
   std::vector<TenantUse> uses_;
   std::vector<State> states_;
-  std::vector<OfBank> of_bank_;  ///< by tenant, then bank
+  std::vector<OfBank> of_bank_;  ///< state by tenant, then bank
   bool any_ = false;
 };
 

@@ -1,4 +1,4 @@
-/// How many tokens each tenant gets, and how long its turns at the DRAM are.
+/// Decisions on the number of tokens of each tenant and the length of its turns at the DRAM.
 ///
 /// Source: 004, sections 6.4.2, 6.4.4 (Equation 6.1) and 6.5; memory-interference.md,
 /// sections 5.3.3 and 5.3.5.
@@ -58,15 +58,15 @@ class MaskDecisions final : public EpochController {
   }
 
  private:
-  static constexpr std::int64_t one = 1'000'000;  ///< rates are in millionths
-  static constexpr std::uint64_t most = 63;       ///< the hardware's counters have six bits
+  static constexpr std::int64_t one = 1'000'000;  ///< unit of rates: one millionth
+  static constexpr std::uint64_t most = 63;       ///< counters in hardware have six bits
 
   struct Tenant {
-    std::map<std::uint64_t, std::uint64_t> warps;  ///< that ran, by SM
+    std::map<std::uint64_t, std::uint64_t> warps;  ///< warps that ran on each SM
     std::uint64_t waited = 0;
     MaskReport::OfGmmu gmmu;
-    std::int64_t miss_rate = -1;  ///< of the epoch before; -1: there is none
-    bool rises = false;           ///< hill-climb: tokens, when they change
+    std::int64_t miss_rate = -1;  ///< miss rate of the epoch before; -1: there is none
+    bool rises = false;           ///< hill-climb: true: tokens increase when they change
     MaskDecision decision;
   };
 
@@ -92,7 +92,7 @@ class MaskDecisions final : public EpochController {
     } else if (first) {
       tenant.miss_rate = 0;
     }
-    const auto floor = static_cast<std::int64_t>(tenant.warps.size());  // one for each SM
+    const auto floor = static_cast<std::int64_t>(tenant.warps.size());  // one token for each SM
     tokens = std::clamp(tokens, floor, static_cast<std::int64_t>(warps));
     tenant.decision.tokens = static_cast<std::uint64_t>(tokens);
     tenant.decision.first_without = first_without(tenant, warps);

@@ -18,7 +18,8 @@ struct MaskFillStatistics {
         .per_tenant("tlb_fills", &S::tlb_fills, "walks", "walks kept in the second-level TLB")
         .per_tenant("beside_fills", &S::beside_fills, "walks",
                     "walks kept beside the second-level TLB")
-        .per_tenant("beside_hits", &S::beside_hits, "lookups", "lookups that hit there")
+        .per_tenant("beside_hits", &S::beside_hits, "lookups",
+                    "lookups that hit in the array beside the TLB")
         .per_tenant("tokens", &S::tokens, "warps", "warps that have a token")
         .per_tenant("turn", &S::turn, "requests", "requests of a turn at a DRAM channel");
   }
@@ -30,7 +31,7 @@ class MaskFill final : public TlbFill {
   explicit MaskFill(const GmmuPolicySetup& setup)
       : MaskFill(setup.choice.parameters<MaskFillParameters>(), setup.tenants) {}
 
-  /// A page that the TLB keeps already stays there: it has one entry, the last one.
+  /// A page that the TLB already has stays there: it has one entry, the last one.
   void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
     const std::uint16_t tenant = walk.where.tenant.value();
     if (has_token(walk) || has(tlb, walk.where)) {
@@ -100,7 +101,7 @@ class MaskFill final : public TlbFill {
  private:
   struct OfTenant {
     MaskReport::OfGmmu counts;
-    std::uint64_t under_way = 0;  ///< walks
+    std::uint64_t under_way = 0;  ///< walks under way
     std::uint64_t first_without = MaskDecision::all_warps;
   };
   /// The array beside the TLB, fully associative.
@@ -134,7 +135,7 @@ class MaskFill final : public TlbFill {
   const bool tokens_;
   Tlb beside_;
   std::vector<OfTenant> tenants_;
-  bool any_ = false;  ///< to report
+  bool any_ = false;  ///< true: there is something to report
   MaskFillStatistics statistics_;
 };
 

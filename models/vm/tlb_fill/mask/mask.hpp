@@ -1,10 +1,11 @@
-/// MASK: only walks for warps with a token fill the second-level TLB, others a small array beside
-/// it.
+/// MASK: walks for warps with a token fill the second-level TLB; other walks fill a small array
+/// beside it.
 ///
-/// Each SM reports the warps that ran in an epoch and how many waited for each translation, the
-/// GMMU lookups, misses and walks (mask.cpp).  The coordinator decides how many tokens and how long
-/// a turn at the DRAM each tenant gets (decisions.cpp); the warps with the lowest numbers have
-/// tokens. Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections 5.3.3 and 5.3.5.
+/// Each SM reports the warps that ran in an epoch and the number that waited for each translation;
+/// the GMMU reports lookups, misses and walks (mask.cpp).  The coordinator decides the tokens of
+/// each tenant and the length of its turns at the DRAM (decisions.cpp); the warps with the lowest
+/// numbers have tokens. Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections
+/// 5.3.3 and 5.3.5.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ namespace lockstep {
 
 /// How the number of tokens follows the miss rate.
 enum class TokenRule : std::uint8_t {
-  threshold,   ///< fewer when it rises, more when it falls (004, section 6.4.2)
-  hill_climb,  ///< on in the same direction while it falls, back when it rises (004, section 6.6.4)
+  threshold,  ///< fewer tokens when the miss rate rises, more when it falls (004, section 6.4.2)
+  /// Same direction while the miss rate falls, back when it rises (004, section 6.6.4).
+  hill_climb,
 };
 
 struct MaskFillParameters {
@@ -63,14 +65,15 @@ struct MaskFillParameters {
 
 /// Report of an SM or the GMMU, in 64-bit numbers: a head, then a part for each tenant.
 struct MaskReport {
-  static constexpr std::uint64_t gmmu = ~std::uint64_t{0};  ///< a head: not the number of an SM
+  /// A head that is not the number of an SM.
+  static constexpr std::uint64_t gmmu = ~std::uint64_t{0};
   struct OfSm {
-    std::uint64_t warps = 0;   ///< that ran, a bit each
-    std::uint64_t waited = 0;  ///< warps for a translation, summed over translations
+    std::uint64_t warps = 0;   ///< mask of the warps that ran
+    std::uint64_t waited = 0;  ///< warps that waited for a translation, summed over translations
   };
   struct OfGmmu {
     std::uint64_t lookups = 0, misses = 0, walks = 0;
-    std::uint64_t at_once = 0;  ///< walks, at most
+    std::uint64_t at_once = 0;  ///< most walks at once
   };
 };
 
