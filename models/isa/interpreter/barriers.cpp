@@ -22,7 +22,7 @@ void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std:
   const std::uint32_t lanes = warp.paths.mask();
   barrier.used = true;
   barrier.expected = expected;
-  if ((barrier.arrived[w] & lanes) != 0) {  // it has arrived before, without waiting
+  if ((barrier.arrived[w] & lanes) != 0) {  // the warp has arrived before, without waiting
     barrier.before += arrived_threads(barrier.arrived[w], warp.paths.alive(), true);
     barrier.arrived[w] = 0;
   }

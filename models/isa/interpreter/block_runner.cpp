@@ -230,7 +230,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         break;
       case Category::warpgroup_step:
         if (active != 0 && !warpgroups_.step(warp, i)) {
-          --executed;  // it comes here again when other warps have run
+          --executed;  // the wait is executed again when other warps have run
           threads -= static_cast<unsigned>(std::popcount(active));
           slots -= i.issue_slots;
           if (executions != nullptr) --executions[paths.pc()];
