@@ -62,6 +62,13 @@ std::vector<SpinningKernel> make() {
     kernels.push_back({name, spinning_text(body, functions), threads, std::move(expected)});
   };
   add("lock", take(0, "TRY") + count(4) + give(0), {0, 32});
+  // Its own branches are unconditional, as where C++ barriers wait with a sleep that grows.
+  add("flag that is polled between unconditional branches",
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra SETS;\nPOLL:\nld.volatile.global.u32 %r5, [%rd1];\n"
+      "setp.ne.u32 %p2, %r5, 7;\n@%p2 bra AGAIN;\nbra.uni DONE;\nAGAIN:\nnanosleep.u32 20;\n"
+      "bra.uni POLL;\nSETS:\nst.volatile.global.u32 [%rd1], 7;\nmov.u32 %r5, 7;\nDONE:\n"
+      "st.global.u32 [%rd3], %r5;\n",
+      with_first(7, 7));
   add("lock of two warps", take(0, "TRY") + count(4) + give(0), {0, 64}, 64);
   add(
       "lock, then a barrier",

@@ -240,6 +240,12 @@ class LoopValues {
   void send(std::uint32_t branch, std::uint32_t meet, Reads guard) {
     const std::uint32_t end = meet > branch ? std::min(meet, end_ + 1) : end_ + 1;
     for (std::uint32_t pc = branch + 1; pc < end; ++pc) raise(sent_[pc - begin_], guard);
+    // Lanes may meet where all of them leave the loop, in front of the code that goes round it.
+    for (std::uint32_t pc = code_[branch].target; meet < pc && pc <= end_; ++pc) {
+      if (pc < begin_) break;
+      raise(sent_[pc - begin_], guard);
+      if (code_[pc].category == Category::branch && code_[pc].guard == no_predicate) break;
+    }
   }
   void add(const Called& called, Values& values) const {
     for (const Operand to : called.rows)
@@ -299,9 +305,10 @@ void find_waiting_loops(Program& program) {
     }
     const LoopValues values(program, functions, begin, end);
     looked_at += values.looked_at();
-    Reads any = last.guard == no_predicate ? none : values.guard_of(end);
+    // Either branch may be unconditional: then a branch around it decides.
+    Reads any = values.guard_of(end);
     for (std::uint32_t pc = begin; pc < end; ++pc)
-      if (leaves(code[pc], begin, end) && code[pc].guard != no_predicate) {
+      if (leaves(code[pc], begin, end)) {
         const Reads reads = values.guard_of(pc);
         any = std::max(any, reads);
         if (code[pc].category == Category::branch) mark(code[pc], reads);

@@ -76,6 +76,21 @@ TEST(WaitingLoops, ALoopThatIsLeftInItsMiddleWaits) {
       Marks::strong);
 }
 
+TEST(WaitingLoops, ALoopWhoseOwnBranchesAreUnconditionalWaits) {
+  const std::string left =
+      "setp.ne.u32 %p1, %r2, 5;\n@%p1 bra MORE;\nbra.uni OUT;\nMORE:\nnanosleep.u32 20;\n"
+      "bra.uni LOOP;\nOUT:\n";
+  expect_marks("LOOP:\nld.volatile.global.u32 %r2, [%rd1];\n" + left, Marks::strong);
+  expect_marks("LOOP:\nld.global.u32 %r2, [%rd1];\n" + left, Marks::weak);
+  // What is read decides what the loop does, not whether it goes on.
+  expect_marks(
+      "mov.u32 %r7, 0;\nmov.u32 %r8, %ntid.x;\nLOOP:\nsetp.lt.u32 %p3, %r7, %r8;\n"
+      "@%p3 bra MORE;\nbra.uni OUT;\nMORE:\nld.volatile.global.u32 %r2, [%rd3];\n"
+      "setp.eq.u32 %p1, %r2, 3;\n@%p1 bra NOT;\nbar.warp.sync 0xffffffff;\n"
+      "st.global.u32 [%rd3+4], %r2;\nNOT:\nadd.u32 %r7, %r7, 1;\nbra.uni LOOP;\nOUT:\n",
+      Marks::none);
+}
+
 TEST(WaitingLoops, WhatACalledFunctionReadsCounts) {
   const std::string function =
       ".func (.param .b32 old) ask(.param .b64 at) {\n.reg .b32 %o;\n.reg .b64 %l;\n"
