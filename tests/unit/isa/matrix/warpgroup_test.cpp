@@ -253,7 +253,8 @@ Matrix expected_of(const Case& x, bool accumulates) {
   return d;
 }
 
-std::vector<std::uint32_t> run(const Case& x, bool accumulates, bool lowered) {
+std::vector<std::uint32_t> run(const Case& x, bool accumulates, bool lowered,
+                               const std::string& text) {
   const SharedOperand a = operand_at(0, x.swizzle, x.form.a_by_columns, rows_of_a);
   const SharedOperand b = operand_at(32768, x.swizzle, x.form.b_by_rows, x.form.n);
   std::vector<std::uint8_t> image(65536, 0);
@@ -263,8 +264,8 @@ std::vector<std::uint32_t> run(const Case& x, bool accumulates, bool lowered) {
     for (unsigned n = 0; n < x.form.n; ++n)
       put(image, b, x.form.b_by_rows, bits_of(x.form.b), n, k, x.b(k, n));
   }
-  IsaBench bench(
-      load_module_text(kernel(x.form), "test.ptx", options_for(MatrixArithmetic::hopper)), lowered);
+  IsaBench bench(load_module_text(text, "test.ptx", options_for(MatrixArithmetic::hopper)),
+                 lowered);
   std::vector<std::uint32_t> memory = d_registers(x.form, x.d);
   const std::size_t count = memory.size();
   const auto registers = a_registers(x.form, x.a);
@@ -273,6 +274,10 @@ std::vector<std::uint32_t> run(const Case& x, bool accumulates, bool lowered) {
   bench.run("k", {1, 1, 1}, {128, 1, 1}, at, from, std::uint32_t{16384}, descriptor_of(a),
             descriptor_of(b), std::uint32_t{accumulates});
   return bench.values<std::uint32_t>(at, count);
+}
+
+std::vector<std::uint32_t> run(const Case& x, bool accumulates, bool lowered) {
+  return run(x, accumulates, lowered, kernel(x.form));
 }
 
 void expect_products(const WarpgroupForm& form, Swizzle swizzle, std::mt19937& random,
@@ -402,6 +407,38 @@ TEST(WarpgroupRegisters, OfGroupsThatAWaitNamesMayBeTouched) {
   EXPECT_EQ(mistake("add.u32 %r5, %d1, 1;\n"), "");
   EXPECT_NE(mistake("add.u32 %r5, %d9, 1;\n").find("reads a register of a wgmma"),
             std::string::npos);
+}
+
+/// Warps 1 to 3 come late to the product, and warp 0 overwrites B when it has waited.
+std::string kernel_with_late_warps(const WarpgroupForm& form) {
+  std::string text = kernel(form);
+  text.insert(text.find("wgmma.fence"), R"(.reg .pred %late<2>; .reg .b32 %l<3>;
+setp.lt.u32 %late0, %r3, 32;
+mov.u32 %l0, 0;
+@%late0 bra multiply;
+again:
+add.u32 %l0, %l0, 1;
+setp.lt.u32 %late1, %l0, 200000;
+@%late1 bra again;
+multiply:
+)");
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  text.insert(text.find(wait) + wait.size(), R"(mov.u32 %l1, room;
+shl.b32 %l2, %r3, 2;
+add.u32 %l1, %l1, %l2;
+mov.u32 %l2, 0;
+@%late0 st.shared.b32 [%l1+32768], %l2;
+@%late0 st.shared.b32 [%l1+32896], %l2;
+)");
+  return text;
+}
+
+TEST_P(WarpgroupProducts, AWaitIsOverWhenAllWarpsHaveMultiplied) {
+  std::mt19937 random(7);
+  const WarpgroupForm form;
+  const Case x = random_case(form, Swizzle::none, random);
+  EXPECT_EQ(run(x, true, GetParam(), kernel_with_late_warps(form)),
+            d_registers(form, expected_of(x, true)));
 }
 
 TEST_P(WarpgroupProducts, KeepTheRowsOfAUntilTheWait) {
