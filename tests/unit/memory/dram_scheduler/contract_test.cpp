@@ -184,7 +184,7 @@ class DramSchedulerContract : public testing::TestWithParam<Case> {
 };
 
 TEST_P(DramSchedulerContract, ServesEveryRequestOnceWithLegalCommands) {
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
     DramBench dram(parameters(), GetParam().scheduler, tenants);
     const auto traffic = random_traffic(seed, 400);
     send(dram, traffic);
