@@ -360,6 +360,7 @@ struct WindowTimesRow {
 struct RankRow {
   std::uint32_t rank = 0;
   double wall = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0, other = 0;
+  double sampling = 0, windows_apart = 1;
 
   static auto schema() {
     using R = RankRow;
@@ -372,7 +373,13 @@ struct RankRow {
                 "opening and closing windows, copying of messages")
         .column("exchanging", &R::exchanging, "s", "with other ranks")
         .column("waiting", &R::waiting, "s", "for slower threads and ranks")
-        .column("other", &R::other, "s", "recording epochs, and what is between windows");
+        .column("other", &R::other, "s",
+                "recording epochs: asking components what they have counted, and writing it")
+        .optional_column("sampling", &R::sampling, "s",
+                         "of that: asking the rank's own components what they have counted")
+        .optional_column("windows_apart", &R::windows_apart, "windows",
+                         "in which a rank that has whole GPUs would not meet others; 1: one GPU, "
+                         "or several ranks");
   }
 };
 

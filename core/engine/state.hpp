@@ -9,6 +9,7 @@
 #include "core/engine/engine.hpp"
 #include "core/engine/failure.hpp"
 #include "core/engine/meeting.hpp"
+#include "core/engine/meetings_apart.hpp"
 #include "core/engine/window/window.hpp"
 #include "core/exec/executor.hpp"
 
@@ -78,9 +79,11 @@ struct Engine::State {
   Time boundary;                     ///< where all components meet next; zero before the run
   Time boundary_for;                 ///< the activity for which it was chosen
   WindowTimesRecorder window_times;  ///< with options.profile
+  std::optional<MeetingsApart> meetings_apart;
   Profile profile;
   std::uint64_t run_began = 0;  ///< ticks
   std::uint64_t observer_ticks = 0;
+  std::uint64_t sampling_ticks = 0;  ///< of these
   std::uint64_t next_progress = 0;
   std::uint32_t cuts = 0;  ///< drawn so far, for Pacing::random_cuts
 };
