@@ -391,6 +391,7 @@ struct WindowTimesRow {
 struct RankRow {
   std::uint32_t rank = 0;
   double wall = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0, other = 0;
+  double sampling = 0, windows_apart = 1;
 
   static auto schema() {
     using R = RankRow;
@@ -403,7 +404,13 @@ struct RankRow {
                 "time for opening and closing windows, and for copying of messages")
         .column("exchanging", &R::exchanging, "s", "time for exchanging messages with other ranks")
         .column("waiting", &R::waiting, "s", "time spent waiting for slower threads and ranks")
-        .column("other", &R::other, "s", "time for recording epochs, and between windows");
+        .column("other", &R::other, "s",
+                "time for recording epochs: sampling components and writing what they have counted")
+        .optional_column("sampling", &R::sampling, "s",
+                         "part of `other`: time for sampling the rank's own components")
+        .optional_column("windows_apart", &R::windows_apart, "windows",
+                         "windows between two meetings of ranks that have whole GPUs; 1: one GPU, "
+                         "or several ranks");
   }
 };
 

@@ -411,6 +411,14 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
   return assignment;
 }
 
+std::optional<Assignment> partition_by_groups(const Graph& graph, ComponentId on_rank_0) {
+  std::uint32_t groups = 0;
+  for (const Graph::Node& node : graph.nodes())
+    if (node.group) groups = std::max(groups, *node.group + 1);
+  if (groups < 2) return std::nullopt;
+  return partition(graph, int(groups), 1, on_rank_0);
+}
+
 Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
                              ComponentId on_rank_0) {
   check_sizes(graph, ranks, threads);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ inline Assignment partition(const Graph& graph, int ranks, int threads,
                             ComponentId on_rank_0 = ComponentId::none()) {
   return partition(graph, {.ranks = ranks, .threads = threads, .on_rank_0 = on_rank_0});
 }
+
+/// Returns the assignment of whole groups to as many ranks; nothing where there are not several.
+std::optional<Assignment> partition_by_groups(const Graph& graph,
+                                              ComponentId on_rank_0 = ComponentId::none());
 
 /// Returns any assignment that gives each rank at least one component: results must not depend on
 /// it.

@@ -51,6 +51,7 @@ Engine::State::State(const Graph& the_graph, Assignment the_assignment,
       across(distances_across(graph, assignment)),
       executor(make_executor(options.threads)),
       window_times(ticks_per_nanosecond) {
+  if (options.profile && options.apart) meetings_apart.emplace(graph, *options.apart);
   build_components(factory);
 }
 
@@ -77,6 +78,7 @@ void Engine::State::sample(EpochObserver& observer) {
   const std::uint64_t begin = ticks();
   Communicator::Bytes contribution;
   if (!window->failed()) guard([&] { contribution = observer.sample(boundary, components); });
+  sampling_ticks += ticks() - begin;
   const std::vector<Communicator::Bytes> all = communicator.gather(std::move(contribution));
   if (communicator.rank() == 0 && !failure && !window->failed()) {
     guard([&] { observer.collect(boundary, all); });
@@ -129,6 +131,10 @@ Profile Engine::State::make_profile() const {
   const double ticks_per_second = ticks_per_nanosecond * 1e9;
   result.working_seconds = std::max(0.0, now.working - window->copying_ticks()) / ticks_per_second;
   result.exchanging_seconds = std::max(0.0, now.exchanging - waited) / ticks_per_second;
+  result.sampling_seconds = static_cast<double>(sampling_ticks) / ticks_per_second;
+  if (meetings_apart && meetings_apart->meetings() > 0)
+    result.windows_apart =
+        static_cast<double>(window->windows()) / static_cast<double>(meetings_apart->meetings());
   result.times = window_times.times();
   return result;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "core/engine/assignment.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
@@ -21,6 +23,8 @@ struct EngineOptions {
   Time stop_at = Time::never();  ///< time at which the run ends even if components are not finished
   double progress_seconds = 0.5;  ///< wall time between two calls of RunControl::progress
   bool profile = false;           ///< record the costs of components and the time of windows
+  /// Ranks whose meetings a profile on one rank counts, as if its components were on them.
+  std::optional<Assignment> apart = {};
 
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;         ///< run the components of a window in random order

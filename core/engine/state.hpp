@@ -9,6 +9,7 @@
 #include "core/engine/engine.hpp"
 #include "core/engine/failure.hpp"
 #include "core/engine/meeting.hpp"
+#include "core/engine/meetings_apart.hpp"
 #include "core/engine/window/window.hpp"
 #include "core/exec/executor.hpp"
 
@@ -79,9 +80,11 @@ struct Engine::State {
   Time boundary;      ///< time at which all components meet next; zero before the run
   Time boundary_for;  ///< activity for which the boundary was chosen
   WindowTimesRecorder window_times;  ///< recorder of window times, used with options.profile
+  std::optional<MeetingsApart> meetings_apart;
   Profile profile;
   std::uint64_t run_began = 0;  ///< start of the run, in ticks
   std::uint64_t observer_ticks = 0;
+  std::uint64_t sampling_ticks = 0;  ///< part of observer_ticks: time for sampling components
   std::uint64_t next_progress = 0;
   std::uint32_t cuts = 0;  ///< random cuts drawn so far, for Pacing::random_cuts
 };

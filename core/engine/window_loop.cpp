@@ -78,6 +78,7 @@ Agreement Engine::State::meet(const Agreement& own) {
 }
 
 void Engine::State::run_window() {
+  if (meetings_apart) meetings_apart->look(window->next(), boundary);
   window->run(*executor, horizons);
   if (options.profile) window_times.add(window->number(), spent());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -81,6 +82,12 @@ void deal_ranks(std::vector<Share>& shares, std::size_t ranks) {
 }
 
 }  // namespace
+
+std::size_t gpus_of(const std::vector<ComponentCostRow>& components) {
+  std::set<std::string> gpus;
+  for (const ComponentCostRow& row : components) gpus.insert(gpu_of(row.component));
+  return gpus.size() - gpus.count("");
+}
 
 std::vector<int> dealt_to_ranks(const std::vector<ComponentCostRow>& components, int ranks) {
   std::vector<std::size_t> order(components.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "jobs/tables.hpp"
@@ -11,5 +12,9 @@ namespace lockstep {
 /// ranks by its cost, which share each kind of its components.  Components that belong to no GPU go
 /// to the rank with the least load.  The partitioner uses the same rule.
 std::vector<int> dealt_to_ranks(const std::vector<ComponentCostRow>& components, int ranks);
+
+/// Returns the number of GPUs of the machine; 0: components are not named by GPUs, since there is
+/// one.
+std::size_t gpus_of(const std::vector<ComponentCostRow>& components);
 
 }  // namespace lockstep

@@ -72,7 +72,7 @@ std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
   std::vector<Cost> costs{{all.synchronising, "opening and closing windows, copying of messages"},
                           {all.exchanging, "exchange of messages between ranks"},
                           {all.waiting, waiting_words(ranks)},
-                          {all.other, "recording epochs, and time between windows"}};
+                          {all.other, "recording epochs"}};
   const std::map<std::string, KindCost> kinds = by_kind(components);
   double sum = 0;
   for (const auto& [name, kind] : kinds) sum += static_cast<double>(kind.sum);

@@ -61,6 +61,8 @@ RankRow row_of(const Profile& profile, const RunSummary& summary) {
   row.exchanging = profile.exchanging_seconds;
   row.synchronising = std::max(0.0, summary.synchronisation_share * row.wall - row.exchanging);
   row.waiting = summary.imbalance_share * row.wall;
+  row.sampling = profile.sampling_seconds;
+  row.windows_apart = profile.windows_apart;
   row.other =
       std::max(0.0, row.wall - row.working - row.synchronising - row.exchanging - row.waiting);
   return row;
@@ -98,7 +100,7 @@ void write_profile(RunOutput& file, const RunProfile& profile) {
   file.write_table(profile.components);
   file.write_table(profile.windows);
   file.write_table(profile.times);
-  file.write_table(profile.ranks);
+  file.write_table(profile.ranks, TableColumns::all);
   file.write_table(profile.speedups);
 }
 

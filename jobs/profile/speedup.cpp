@@ -1,6 +1,7 @@
 #include "jobs/profile/speedup.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -95,58 +96,89 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
     in_windows_ += window.weight * window.nanoseconds;
     windows_.push_back(window);
   }
+  std::stable_sort(windows_.begin(), windows_.end(),
+                   [](const auto& a, const auto& b) { return a.weight < b.weight; });
   double all = 0;
   for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
   if (ranks.empty() || all <= 0) return;
-  between_ = ranks.front().other * 1e9 * in_windows_ / all;
+  const RankRow& measured = ranks.front();
   // Disturbances of the computer are excluded from the costs of components; the rest of the time
   // contains them in proportion.
-  const double disturbed = ranks.front().working * 1e9;
-  if (disturbed > all) between_ *= all / disturbed;
+  const double scale =
+      1e9 * in_windows_ / all * std::min(1.0, all / std::max(measured.working * 1e9, 1.0));
+  sampling_ = std::min(measured.sampling, measured.other) * scale;
+  writing_ = measured.other * scale - sampling_;
+  apart_ = std::max<std::size_t>(1, std::size_t(std::lround(measured.windows_apart)));
 }
 
 std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
   return dealt_to_ranks(components_, ranks);
 }
 
-double SpeedupModel::window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home,
-                                        int ranks, int threads, Losses& losses) const {
-  const bool is_shared = window.nanoseconds / ranks > least_shared_nanoseconds;
-  std::vector<Threads> loads(static_cast<std::size_t>(ranks), Threads(is_shared ? threads : 1));
-  for (std::size_t row = window.first; row < window.last; ++row) {
-    const WindowCostRow& cost = rows_[row];
-    const int rank = cost.component < home.size() ? home[cost.component] : 0;
-    loads[static_cast<std::size_t>(rank)].add(cost.nanoseconds);
+std::size_t SpeedupModel::windows_between_meetings(int ranks) const {
+  return ranks > 1 && static_cast<std::size_t>(ranks) <= gpus_of(components_) ? apart_ : 1;
+}
+
+double SpeedupModel::stretch_nanoseconds(Stretch windows, const std::vector<int>& home, int ranks,
+                                         int threads, Losses& losses) const {
+  struct OfRank {
+    double busiest = 0;
+    bool is_one_component = true;  ///< in each window a single one takes as long as all of it
+  };
+  std::vector<OfRank> of_ranks(static_cast<std::size_t>(ranks));
+  double work = 0, synchronising = 0;
+  bool all_are_shared = true;
+  for (const MeasuredWindow& window : windows) {
+    const bool is_shared = window.nanoseconds / ranks > least_shared_nanoseconds;
+    std::vector<Threads> loads(of_ranks.size(), Threads(is_shared ? threads : 1));
+    for (std::size_t row = window.first; row < window.last; ++row) {
+      const WindowCostRow& cost = rows_[row];
+      const int rank = cost.component < home.size() ? home[cost.component] : 0;
+      loads[static_cast<std::size_t>(rank)].add(cost.nanoseconds);
+    }
+    for (std::size_t rank = 0; rank < loads.size(); ++rank) {
+      of_ranks[rank].busiest += loads[rank].busiest();
+      of_ranks[rank].is_one_component &= loads[rank].is_one_component();
+    }
+    work += window.nanoseconds;
+    if (is_shared) synchronising += synchronisation_nanoseconds(threads);
+    all_are_shared = all_are_shared && is_shared;
   }
-  const auto slowest = std::max_element(
-      loads.begin(), loads.end(),
-      [](const Threads& a, const Threads& b) { return a.busiest() < b.busiest(); });
-  const std::uint32_t longest = rows_[window.first].component;
+  const OfRank slowest =
+      *std::max_element(of_ranks.begin(), of_ranks.end(),
+                        [](const OfRank& a, const OfRank& b) { return a.busiest < b.busiest; });
+  const std::uint32_t longest = rows_[windows.front().first].component;
   std::string cause = "uneven shares of ranks and threads";
-  if (slowest->is_one_component() && longest < components_.size())
+  if (slowest.is_one_component && longest < components_.size())
     cause = "one " + kind_of_component(components_[longest].component) + " at a time";
-  if (!is_shared && threads > 1) cause = "windows with too little work to share";
-  losses.nanoseconds[cause] +=
-      window.weight * (slowest->busiest() - window.nanoseconds / (ranks * threads));
-  const double synchronisation = is_shared ? synchronisation_nanoseconds(threads) : 0;
-  losses.nanoseconds["synchronisation of threads"] += window.weight * synchronisation;
-  const bool on_several_cores = ranks > 1 || (is_shared && threads > 1);
-  return slowest->busiest() / (on_several_cores ? cache_gain : 1) + synchronisation;
+  if (!all_are_shared && threads > 1) cause = "windows with too little work to share";
+  const double weight = windows.front().weight;
+  losses.nanoseconds[cause] += weight * (slowest.busiest - work / (ranks * threads));
+  losses.nanoseconds["synchronisation of threads"] += weight * synchronising;
+  const bool on_several_cores = ranks > 1 || (all_are_shared && threads > 1);
+  return slowest.busiest / (on_several_cores ? cache_gain : 1) + synchronising;
 }
 
 Prediction SpeedupModel::predict(int ranks, int threads) const {
   const std::vector<int> home = deal_to_ranks(ranks);
+  const std::size_t most = windows_between_meetings(ranks);
+  const double exchange = exchange_nanoseconds(ranks);
   Losses losses;
-  double parallel = between_;
-  losses.nanoseconds["recording epochs"] = between_;
-  for (const MeasuredWindow& window : windows_) {
-    const double exchange = exchange_nanoseconds(ranks);
-    parallel +=
-        window.weight * (window_nanoseconds(window, home, ranks, threads, losses) + exchange);
-    losses.nanoseconds["exchange between ranks"] += window.weight * exchange;
+  double parallel = writing_ + sampling_ / ranks;
+  losses.nanoseconds["recording epochs"] = parallel;
+  for (std::size_t first = 0; first < windows_.size();) {
+    std::size_t end = first + 1;
+    while (end < windows_.size() && end - first < most &&
+           windows_[end].weight == windows_[first].weight)
+      ++end;
+    const Stretch stretch(&windows_[first], end - first);
+    const double weight = windows_[first].weight;
+    parallel += weight * (stretch_nanoseconds(stretch, home, ranks, threads, losses) + exchange);
+    losses.nanoseconds["exchange between ranks"] += weight * exchange;
+    first = end;
   }
   Prediction result{ranks, threads, 1, losses.largest()};
-  if (parallel > 0) result.speedup = (in_windows_ + between_) / parallel;
+  if (parallel > 0) result.speedup = (in_windows_ + writing_ + sampling_) / parallel;
   return result;
 }
 

@@ -4,13 +4,16 @@
 /// time of its busiest rank and of an exchange.  A window with too little work to share runs on one
 /// thread.  In each recorded window the components' measured costs are dealt out to threads, the
 /// longest first to the thread with the least; they are dealt to ranks once, so that each gets the
-/// same cost of every kind. Time outside of components stays the same.
+/// same cost of every kind.  Ranks that have whole GPUs meet after as many windows as the recorded
+/// run counted for such ranks; other ranks meet after each window.  The time for writing an epoch
+/// stays the same, and ranks share the time for sampling it.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
 /// exchange costs the same for every cut, and the gain of cores from their own caches is the same
 /// for every machine and number of cores.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,15 +45,21 @@ class SpeedupModel {
     double nanoseconds;       ///< time of all components in the window
   };
   std::vector<int> deal_to_ranks(int ranks) const;
-  /// Returns the time of a window beside an exchange; adds to the losses.
-  double window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home, int ranks,
-                            int threads, Losses& losses) const;
+  using Stretch = std::span<const MeasuredWindow>;
+  /// Returns how many windows ranks go through between two meetings.
+  std::size_t windows_between_meetings(int ranks) const;
+  /// Returns the time of windows after which ranks meet, beside the exchange; adds to the losses.
+  double stretch_nanoseconds(Stretch windows, const std::vector<int>& home, int ranks, int threads,
+                             Losses& losses) const;
 
   const std::vector<ComponentCostRow>& components_;
   const std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
-  std::vector<MeasuredWindow> windows_;
-  double in_windows_ = 0;  ///< time in windows, ns
-  double between_ = 0;     ///< time outside of components in recorded windows, ns
+  std::vector<MeasuredWindow> windows_;    ///< windows, those of the same weight in a row
+  double in_windows_ = 0;                  ///< time in windows, ns
+  /// Times at epochs in the recorded windows, ns: rank 0 writes what all ranks have counted; each
+  /// rank samples its own components.
+  double writing_ = 0, sampling_ = 0;
+  std::size_t apart_ = 1;  ///< windows between two meetings of ranks that have whole GPUs
 };
 
 /// Returns the predictions for 2 to 1024 threads.

@@ -152,12 +152,15 @@ void tell(const Prepared& run, const CommandLine& line, std::vector<std::string>
     if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
 }
 
-EngineOptions engine_options(const CommandLine& line, const SimulationParameters& simulation) {
+EngineOptions engine_options(const CommandLine& line, const Prepared& run, int ranks) {
+  const SimulationParameters& simulation = run.parameters.simulation;
   EngineOptions options;
   options.threads = line.threads;
   options.epoch = simulation.epoch;
   if (simulation.stop_at > Time::zero()) options.stop_at = simulation.stop_at;
   options.profile = line.profile;
+  if (line.profile && ranks == 1)
+    options.apart = partition_by_groups(run.machine.graph(), run.machine.host());
   return options;
 }
 
@@ -241,7 +244,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,
-      engine_options(line, run->parameters.simulation));
+      engine_options(line, *run, communicator.size()));
   together(communicator, [&] {
     if (source && output) checkpoints.restore(*source, line.resume);
     if (source) engine.restore(*source);

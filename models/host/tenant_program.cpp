@@ -178,6 +178,10 @@ bool TenantProgram::prefetch(const Step& step) {
 }
 
 bool TenantProgram::delay(const Step& step, Time now) {
+  if (step.is_start_of_collective) {
+    pause(services_.collective_start, now);
+    return true;
+  }
   if (step.duration > longest_run - now)
     throw UserError(step.where, "the run would be longer than " + to_text(longest_run),
                     "no simulated time lies behind that");

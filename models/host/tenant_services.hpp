@@ -35,6 +35,7 @@ class TenantServices {
         gpu(launches.gpu),
         fabric(launches.fabric),
         launch_overhead(parameters.launch_overhead),
+        collective_start(parameters.collective_start),
         kernels(launches.log),
         numbers(launches.numbers) {}
 
@@ -46,7 +47,7 @@ class TenantServices {
   const Fabric* const fabric;
   /// Returns the HostCycle of this part of the host for a time.
   std::function<HostCycle(Time, Outbox&)> cycle_at;
-  const Time launch_overhead;
+  const Time launch_overhead, collective_start;
   bool sends_bounds = true;  ///< true: launches carry the bounds of buffers
   KernelLog& kernels;
   const std::vector<std::uint32_t>& numbers;  ///< numbers of the tenants among those of all GPUs

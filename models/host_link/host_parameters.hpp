@@ -19,7 +19,7 @@ struct HostParameters {
   Time transfer_setup;
   Bandwidth atan_bandwidth;
   double atan_slope;
-  Time link_latency, launch_overhead;
+  Time link_latency, launch_overhead, collective_start;
   std::uint32_t lines_in_flight;
   TenantOrder link_order;
   bool link_preempts_prefetch;
@@ -50,6 +50,9 @@ struct HostParameters {
                "latency of the host link, each way")
         .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
                "the driver's time per kernel launch, at the CPU")
+        .field("collective_start", &P::collective_start, 30_us, range(0_ns, 10_ms),
+               "time that a program and its library take before the kernels of a collective begin "
+               "(by: kernel)")
         .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),
                "128-byte lines of transfers not yet acknowledged")
         .field("link_order", &P::link_order, TenantOrder::round_robin,

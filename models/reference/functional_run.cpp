@@ -231,8 +231,14 @@ class FunctionalRun {
       grid.lowered = profile_->lowered;
       grid.executions = &profile_->executions[kernel];
     }
-    const isa::InterpreterCounts counts = isa::interpret(grid, memory_);
+    together_.push_back(std::move(grid));
     ++result_.launches;
+    if (!step.is_with_next) run_together();
+  }
+
+  void run_together() {
+    const isa::InterpreterCounts counts = isa::interpret(together_, memory_);
+    together_.clear();
     result_.warp_instructions += counts.warp_instructions;
     result_.thread_instructions += counts.thread_instructions;
   }
@@ -303,6 +309,7 @@ class FunctionalRun {
   std::vector<State> buffers_;            ///< buffers in the order of declaration
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
   std::deque<BufferBytes> variable_bytes_;
+  std::vector<isa::Launch> together_;  ///< launches that begin when the next one does
   FunctionalResult result_;
 };
 

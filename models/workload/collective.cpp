@@ -1,192 +1,212 @@
 #include "models/workload/collective.hpp"
 
-#include "models/workload/named_values.hpp"
+#include <utility>
+
+#include "models/workload/collective_steps.hpp"
 #include "models/workload/required_key.hpp"
-#include "models/workload/step_keys.hpp"
 
 namespace lockstep {
 namespace {
 
-class Ring {
- public:
-  Ring(const Node& map, const Workload& workload)
-      : map_(map),
-        workload_(workload),
-        keys_(read_parameters<CollectiveKeys>(map)),
-        buffers_(read_buffers(required_key(map, keys_.buffers, "buffers"))) {
-    const Buffer& first = buffer(buffers_.front());
-    for (std::size_t k = 0; k < buffers_.size(); ++k) {
-      const Buffer& other = buffer(buffers_[k]);
-      const Node item = keys_.buffers.item(k);
-      if (other.type != first.type || other.count != first.count)
-        throw item.error(
-            "buffers " + first.name + " and " + other.name + " differ in type or length",
-            "give all GPUs equal buffers");
+enum class Operation { all_reduce, reduce_scatter, all_gather, broadcast };
+
+bool adds(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+}
+
+void reduce_scatter_in_ring(CollectiveSteps& steps) {
+  const std::size_t n = steps.gpus();
+  const std::uint64_t part = steps.part();
+  steps.read_sums(part);
+  for (std::size_t round = 0; round + 1 < n; ++round) {
+    for (std::size_t k = 0; k < n; ++k)
+      steps.send(k, (k + 1) % n, (k + 2 * n - round - 1) % n * part, part);
+    steps.synchronize();
+    for (std::size_t k = 0; k < n; ++k) steps.add(k, (k + 2 * n - round - 2) % n * part, part);
+    steps.synchronize();
+  }
+}
+
+void all_gather_in_ring(CollectiveSteps& steps) {
+  const std::size_t n = steps.gpus();
+  const std::uint64_t part = steps.part();
+  for (std::size_t round = 0; round + 1 < n; ++round) {
+    for (std::size_t k = 0; k < n; ++k)
+      steps.copy(k, (k + 1) % n, (k + n - round) % n * part, part);
+    steps.synchronize();
+  }
+}
+
+void broadcast_in_ring(CollectiveSteps& steps) {
+  steps.synchronize();
+  for (std::size_t k = 1; k < steps.gpus(); ++k) steps.copy(0, k, k * steps.part(), steps.part());
+  steps.synchronize();
+  all_gather_in_ring(steps);
+}
+
+/// Parts go from GPU to GPU, all sending at the same time, a part in each round.  A broadcast
+/// begins with a part for each GPU.  Sums and gathers begin on each GPU when its stream is there.
+void expand_ring(Operation operation, CollectiveSteps& steps) {
+  if (operation == Operation::broadcast) return broadcast_in_ring(steps);
+  if (adds(operation)) reduce_scatter_in_ring(steps);
+  if (operation != Operation::reduce_scatter) all_gather_in_ring(steps);
+}
+
+/// The ring, gone round by one kernel on each GPU: it stores into its neighbour's memory and waits
+/// for its other neighbour's flags.
+void expand_ring_kernel(Operation operation, CollectiveSteps& steps) {
+  const std::uint64_t rounds = steps.gpus() - 1;
+  steps.synchronize();
+  if (adds(operation)) steps.read_sums(rounds * steps.part());
+  steps.launch_ring(adds(operation) ? 0 : rounds,
+                    operation == Operation::reduce_scatter ? rounds : 2 * rounds);
+}
+
+/// Leaves the sum at the first GPU.
+void reduce_in_tree(CollectiveSteps& steps) {
+  const std::uint64_t count = steps.count();
+  steps.read_sums(count);
+  for (std::size_t distance = 1; distance < steps.gpus(); distance *= 2) {
+    for (std::size_t k = distance; k < steps.gpus(); k += 2 * distance)
+      steps.send(k, k - distance, 0, count);
+    steps.synchronize();
+    for (std::size_t k = distance; k < steps.gpus(); k += 2 * distance)
+      steps.add(k - distance, 0, count);
+    steps.synchronize();
+  }
+}
+
+void broadcast_in_tree(CollectiveSteps& steps) {
+  std::size_t distance = 1;
+  while (2 * distance < steps.gpus()) distance *= 2;
+  for (; distance > 0; distance /= 2) {
+    for (std::size_t k = distance; k < steps.gpus(); k += 2 * distance)
+      steps.copy(k - distance, k, 0, steps.count());
+    steps.synchronize();
+  }
+}
+
+/// All of the buffers goes up a binomial tree, where it is added, and down again.
+void expand_tree(Operation operation, CollectiveSteps& steps) {
+  steps.synchronize();
+  if (operation == Operation::all_reduce) reduce_in_tree(steps);
+  broadcast_in_tree(steps);
+}
+
+/// Returns how many copies of a GPU there are at the same time.
+std::uint32_t lanes_of(const CollectiveSteps& steps) {
+  return static_cast<std::uint32_t>(steps.gpus() - 1);
+}
+
+void reduce_scatter_directly(CollectiveSteps& steps) {
+  const std::size_t n = steps.gpus();
+  const std::uint64_t part = steps.part();
+  steps.read_sums((n - 1) * part);
+  for (std::uint32_t lane = 0; lane + 1 < n; ++lane)
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t to = (k + lane + 1) % n;
+      steps.send(k, to, to * part, part, lane * part, lane);
     }
-    count_ = keys_.count.exists() ? number(keys_.count, first.count) : first.count;
-    if (keys_.stream.exists()) stream_ = stream_number(keys_.stream);
-  }
+  steps.synchronize(lanes_of(steps));
+  for (std::size_t place = 0; place + 1 < n; ++place)
+    for (std::size_t k = 0; k < n; ++k) steps.add(k, k * part, part, place * part);
+  steps.synchronize();
+}
 
-  std::vector<Step> steps() {
-    const Node& operation = required_key(map_, keys_.operation, "operation");
-    if (operation.text() == "all_reduce") {
-      reduce_scatter();
-      all_gather();
-    } else if (operation.text() == "reduce_scatter") {
-      reduce_scatter();
-    } else if (operation.text() == "all_gather") {
-      all_gather();
-    } else if (operation.text() == "broadcast") {
-      broadcast();
-    } else {
-      throw operation.error("no collective is called \"" + operation.text() + "\"",
-                            "all_reduce, reduce_scatter, all_gather or broadcast");
-    }
-    const bool adds = operation.text() == "all_reduce" || operation.text() == "reduce_scatter";
-    for (const Node& unused : {keys_.kernel, keys_.arrived, keys_.grid, keys_.block})
-      if (!adds && unused.exists())
-        throw unused.error("is for sums, and " + operation.text() + " has none", "leave it out");
-    return std::move(steps_);
-  }
+void all_gather_directly(CollectiveSteps& steps) {
+  const std::size_t n = steps.gpus();
+  const std::uint64_t part = steps.part();
+  for (std::uint32_t lane = 0; lane + 1 < n; ++lane)
+    for (std::size_t k = 0; k < n; ++k) steps.copy(k, (k + lane + 1) % n, k * part, part, lane);
+  steps.synchronize(lanes_of(steps));
+}
 
- private:
-  std::size_t gpus() const { return buffers_.size(); }
-  const Buffer& buffer(std::uint32_t index) const { return workload_.buffers[index]; }
+void broadcast_directly(CollectiveSteps& steps) {
+  for (std::uint32_t lane = 0; lane + 1 < steps.gpus(); ++lane)
+    steps.copy(0, lane + 1, 0, steps.count(), lane);
+  steps.synchronize(lanes_of(steps));
+}
 
-  std::uint64_t number(const Node& node, std::uint64_t most) const {
-    return static_cast<std::uint64_t>(Expression(node).evaluate_integer(
-        workload_.parameters, 1, static_cast<std::int64_t>(most)));
-  }
+/// Every GPU sends every other one its part at the same time, one round for all of them.
+void expand_direct(Operation operation, CollectiveSteps& steps) {
+  steps.synchronize();
+  if (operation == Operation::broadcast) return broadcast_directly(steps);
+  if (adds(operation)) reduce_scatter_directly(steps);
+  if (operation != Operation::reduce_scatter) all_gather_directly(steps);
+}
 
-  std::vector<std::uint32_t> read_buffers(const Node& list) const {
-    std::vector<std::uint32_t> found;
-    for (const Node& item : list.items()) {
-      const std::uint32_t index = buffer_index(item, workload_.buffers);
-      for (const std::uint32_t other : found)
-        if (buffer(other).gpu == buffer(index).gpu)
-          throw item.error(
-              "buffers " + buffer(other).name + " and " + item.text() + " lie on the same GPU",
-              "name one buffer of each");
-      if (buffer(index).memory != MemoryKind::device)
-        throw item.error("collectives are of device buffers", "make it memory: device");
-      found.push_back(index);
-    }
-    if (found.size() < 2)
-      throw list.error("a collective has two GPUs or more", "name a buffer of each");
-    return found;
-  }
+/// A broadcast without an algorithm: the first GPU's copies go one after the other.
+void broadcast_in_turn(Operation, CollectiveSteps& steps) {
+  for (std::size_t k = 1; k < steps.gpus(); ++k) steps.copy(0, k, 0, steps.count());
+  steps.synchronize();
+}
 
-  /// Elements of the part that goes round.
-  std::uint64_t part() const {
-    if (count_ % gpus() != 0)
-      throw(keys_.count.exists() ? keys_.count : keys_.buffers)
-          .error(std::to_string(count_) + " elements do not divide into " + std::to_string(gpus()) +
-                     " parts",
-                 "make it a multiple of the number of GPUs");
-    return count_ / gpus();
-  }
+using Expand = void (*)(Operation operation, CollectiveSteps& steps);
 
-  Expression constant(std::uint64_t value) const { return {std::to_string(value), map_.where()}; }
-  Step begin(Step::Kind kind) const {
-    Step step;
-    step.kind = kind;
-    step.where = map_.where();
-    step.stream = stream_;
-    step.has_stream = true;
-    return step;
-  }
-  void copy(std::uint32_t from, std::uint32_t to, std::uint64_t first, std::uint64_t at,
-            std::uint64_t count) {
-    Step step = begin(Step::Kind::peer_copy);
-    step.buffer = from;
-    step.other = to;
-    step.offset = constant(first);
-    step.other_offset = constant(at);
-    step.count = constant(count);
-    steps_.push_back(std::move(step));
-  }
-  void synchronize() { steps_.push_back(begin(Step::Kind::synchronize)); }
+Operation read_operation(const Node& node) {
+  static constexpr std::pair<const char*, Operation> words[] = {
+      {"all_reduce", Operation::all_reduce},
+      {"reduce_scatter", Operation::reduce_scatter},
+      {"all_gather", Operation::all_gather},
+      {"broadcast", Operation::broadcast}};
+  for (const auto& [word, operation] : words)
+    if (node.text() == word) return operation;
+  throw node.error("no collective is called \"" + node.text() + "\"",
+                   "all_reduce, reduce_scatter, all_gather or broadcast");
+}
 
-  void add(std::size_t gpu, std::uint32_t arrived, std::uint64_t first) {
-    Step step = begin(Step::Kind::launch);
-    step.kernel = keys_.kernel.text();
-    step.gpu = buffer(buffers_[gpu]).gpu;
-    const std::uint64_t threads = keys_.block.exists() ? number(keys_.block, 1024) : 256;
-    const std::uint64_t blocks =
-        keys_.grid.exists() ? number(keys_.grid, 1u << 30) : (part() + threads - 1) / threads;
-    step.grid[0] = constant(blocks);
-    step.block[0] = constant(threads);
-    const auto pass = [&](std::uint32_t index) {
-      Step::Argument argument;
-      argument.is_buffer = true;
-      argument.buffer = index;
-      argument.expression = Expression(buffer(index).name, map_.where());
-      step.arguments.push_back(std::move(argument));
-    };
-    pass(buffers_[gpu]);
-    pass(arrived);
-    for (const std::uint64_t value : {first, part()}) {
-      Step::Argument argument;
-      argument.expression = constant(value);
-      step.arguments.push_back(std::move(argument));
-    }
-    steps_.push_back(std::move(step));
-  }
+Expand read_algorithm(const CollectiveKeys& keys, Operation operation) {
+  if (!keys.algorithm.exists())
+    return operation == Operation::broadcast ? broadcast_in_turn : expand_ring;
+  const std::string& word = keys.algorithm.text();
+  if (word == "ring") return expand_ring;
+  if (word == "direct") return expand_direct;
+  if (word != "tree")
+    throw keys.algorithm.error("no algorithm is called \"" + word + "\"", "ring, tree or direct");
+  if (operation != Operation::all_reduce && operation != Operation::broadcast)
+    throw keys.algorithm.error(
+        "a tree moves whole buffers, and " + keys.operation.text() + " leaves each GPU a part",
+        "ring or direct");
+  return expand_tree;
+}
 
-  void reduce_scatter() {
-    required_key(map_, keys_.kernel, "kernel");
-    const Node& list = required_key(map_, keys_.arrived, "arrived");
-    const std::vector<std::uint32_t> arrived = read_buffers(list);
-    if (arrived.size() != gpus())
-      throw list.error("has " + std::to_string(arrived.size()) + " buffers, and buffers has " +
-                           std::to_string(gpus()),
-                       "name one for each GPU, in the same order");
-    for (std::size_t k = 0; k < gpus(); ++k) {
-      const Buffer &own = buffer(buffers_[k]), &scratch = buffer(arrived[k]);
-      if (scratch.gpu != own.gpu || scratch.type != own.type || scratch.count < part())
-        throw list.item(k).error("buffer " + scratch.name + " does not hold a part of " + own.name,
-                                 "put it on the same GPU, with the same type and " +
-                                     std::to_string(part()) + " elements or more");
-    }
-    const std::size_t n = gpus();
-    for (std::size_t round = 0; round + 1 < n; ++round) {
-      for (std::size_t k = 0; k < n; ++k)
-        copy(buffers_[k], arrived[(k + 1) % n], (k + 2 * n - round - 1) % n * part(), 0, part());
-      synchronize();
-      for (std::size_t k = 0; k < n; ++k) add(k, arrived[k], (k + 2 * n - round - 2) % n * part());
-      synchronize();
-    }
-  }
+/// Returns whether one kernel on each GPU does it all.
+bool is_by_kernel(const CollectiveKeys& keys, Operation operation) {
+  if (!keys.by.exists() || keys.by.text() == "copies") return false;
+  if (keys.by.text() != "kernel")
+    throw keys.by.error("a collective is not done by \"" + keys.by.text() + "\"",
+                        "copies or kernel");
+  if (operation == Operation::broadcast)
+    throw keys.by.error("no kernel does a broadcast", "copies");
+  if (keys.algorithm.exists() && keys.algorithm.text() != "ring")
+    throw keys.algorithm.error("kernels send their parts round a ring", "ring, or by: copies");
+  return true;
+}
 
-  void all_gather() {
-    const std::size_t n = gpus();
-    for (std::size_t round = 0; round + 1 < n; ++round) {
-      for (std::size_t k = 0; k < n; ++k) {
-        const std::uint64_t first = (k + n - round) % n * part();
-        copy(buffers_[k], buffers_[(k + 1) % n], first, first, part());
-      }
-      synchronize();
-    }
-  }
-
-  void broadcast() {
-    for (std::size_t k = 1; k < gpus(); ++k) copy(buffers_[0], buffers_[k], 0, 0, count_);
-    synchronize();
-  }
-
-  const Node map_;
-  const Workload& workload_;
-  const CollectiveKeys keys_;
-  const std::vector<std::uint32_t> buffers_;
-  std::uint64_t count_ = 0;
-  std::uint32_t stream_ = 0;
-  std::vector<Step> steps_;
-};
+/// Refuses keys that the operation has no use for.
+void check_unused(const CollectiveKeys& keys, Operation operation, bool by_kernel) {
+  const std::string name = keys.operation.text();
+  if (!adds(operation) && keys.arrived.exists())
+    throw keys.arrived.error("is for sums, and " + name + " has none", "leave it out");
+  if (!adds(operation) && !by_kernel)
+    for (const Node& unused : {keys.kernel, keys.grid, keys.block})
+      if (unused.exists())
+        throw unused.error("is for sums, and " + name + " has none", "leave it out");
+  if (!by_kernel && keys.flags.exists())
+    throw keys.flags.error("is for kernels that wait for each other", "write by: kernel");
+}
 
 }  // namespace
 
 std::vector<Step> expand_collective(const Node& map, const Workload& workload) {
-  return Ring(map, workload).steps();
+  CollectiveSteps steps(map, workload);
+  const CollectiveKeys& keys = steps.keys();
+  const Operation operation = read_operation(required_key(map, keys.operation, "operation"));
+  const Expand expand = read_algorithm(keys, operation);
+  const bool by_kernel = is_by_kernel(keys, operation);
+  check_unused(keys, operation, by_kernel);
+  by_kernel ? expand_ring_kernel(operation, steps) : expand(operation, steps);
+  return steps.take();
 }
 
 }  // namespace lockstep

@@ -6,13 +6,12 @@
 
 namespace lockstep {
 
-/// Returns the copies and launches of a `collective` step.  They form rings: every part of the
-/// buffers goes from GPU to GPU, with all GPUs sending at the same time.
+/// Returns the copies and launches of a `collective` step.
 ///
 /// reduce_scatter leaves the sum of all buffers' k-th parts in the k-th part of the k-th buffer;
 /// all_gather copies the k-th part of the k-th buffer to all; all_reduce does one after the other;
 /// broadcast copies the first buffer to the others.  The module's own kernel adds.
-/// Source: design of the project; rings as in NCCL.
+/// Source: design of the project; ring, tree and direct as in NCCL.
 std::vector<Step> expand_collective(const Node& map, const Workload& workload);
 
 }  // namespace lockstep

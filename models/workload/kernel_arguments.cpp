@@ -252,7 +252,8 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
       continue;
     }
     if (argument.is_buffer) {
-      std::memcpy(place, &addresses_by_buffer[argument.buffer], sizeof(std::uint64_t));
+      const std::uint64_t address = addresses_by_buffer[argument.buffer] + argument.offset;
+      std::memcpy(place, &address, sizeof address);
       continue;
     }
     const double value = argument.expression.evaluate(variables);

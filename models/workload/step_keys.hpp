@@ -146,26 +146,36 @@ struct RepeatKeys {
 };
 
 struct CollectiveKeys {
-  Node operation, buffers, arrived, kernel, grid, block, count, stream;
+  Node operation, algorithm, by, buffers, arrived, flags, kernel, grid, block, count, stream;
   static auto schema() {
     using P = CollectiveKeys;
     return parameters<P>()
         .part("operation", &P::operation, "word (required)",
               "all_reduce, reduce_scatter, all_gather or broadcast (of the first buffer)")
+        .part("algorithm", &P::algorithm, "word",
+              "ring, tree (all_reduce, broadcast) or direct; without it ring, and a broadcast's "
+              "copies go one after the other")
+        .part("by", &P::by, "word",
+              "copies that the host begins, or one kernel on each GPU (ring; no broadcast); "
+              "without it copies")
         .part("buffers", &P::buffers, "list (required)",
               "one buffer on each of the GPUs, in the order of the ring")
         .part("arrived", &P::arrived, "list",
-              "for sums: one buffer on each of the GPUs that holds a part; the part that has "
-              "arrived there is added")
+              "for sums: one buffer on each of the GPUs for what arrives there and is added: a "
+              "part; all elements (tree); a part of each other GPU (direct, by: kernel)")
+        .part("flags", &P::flags, "list",
+              "for by: kernel: one buffer on each of the GPUs, with two u32 for each block")
         .part("kernel", &P::kernel, "name",
               "for sums: an entry of the module with arguments sums, arrived, first, count, which "
-              "adds arrived[i] to sums[first + i]")
-        .part("grid", &P::grid, "formula", "its blocks; without it enough for the part")
-        .part("block", &P::block, "formula", "its threads; without it 256")
+              "adds arrived[i] to sums[first + i]; for by: kernel: one that goes round the ring")
+        .part("grid", &P::grid, "formula",
+              "its blocks; without it enough for what is added; 24 with by: kernel")
+        .part("block", &P::block, "formula", "its threads; without it 256; 512 with by: kernel")
         .part("count", &P::count, "formula",
-              "elements, a multiple of the number of GPUs but for broadcast; without it all")
+              "elements, where GPUs have parts a multiple of their number; without it all")
         .part("stream", &P::stream, "number",
-              "stream of the whole collective, 0 to 65535; without it 0");
+              "stream of the whole collective, 0 to 65535; without it 0; direct ones have one more "
+              "for each further copy of a GPU");
   }
 };
 

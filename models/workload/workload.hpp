@@ -119,7 +119,10 @@ struct Step {
   bool is_part = false;     ///< free: a part of a buffer only
   /// launch: may begin before the one ahead of it in its stream has ended (dependents.hpp)
   bool is_programmatic = false;
-  Expression other_offset;  ///< peer_copy: offset in the other buffer
+  /// launch: the next step is a launch that begins at the same time, and may wait for this one
+  bool is_with_next = false;
+  bool is_start_of_collective = false;  ///< delay: its duration is host.collective_start
+  Expression other_offset;              ///< peer_copy: offset in the other buffer
   Expression offset, count, value, times, index, equals, shared, registers;
   Time duration;                            ///< delay: its duration
   std::optional<PreferredPlace> preferred;  ///< advise: preferred place
@@ -130,6 +133,7 @@ struct Step {
   struct Argument {
     bool is_buffer = false;
     std::uint32_t buffer = 0;
+    std::uint64_t offset = 0;  ///< bytes from its beginning
     Expression expression;
     std::vector<Argument> words;  ///< words of a list: a structure passed by value
   };

@@ -94,6 +94,7 @@ SIZES = {
     "reduction": "{n: 8388608, blocks: 640}",
     "pipeline_stages": "{width: 1024, rows: 64}",
     "ring_all_reduce": "{part: 1048576, blocks: 320}",
+    "ring_kernel": "{part: 1048576}",
     "sad": "{columns: 11, rows: 9, range: 5}",
     "saxpy": "{n: 4194304, blocks: 640}",
     "scalar_product": "{pairs: 320, elements: 4096, blocks: 160}",

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/cluster_runner.hpp"
@@ -125,36 +127,72 @@ bool give_turn(ClusterRunner& cluster, LaunchState& state, std::uint64_t piece) 
   return is_over;
 }
 
-/// Runs clusters first, first + stride, ... of the launch, or blocks if it has no clusters.
-/// `piece`: see give_turn.
-void run_clusters(LaunchState& state, std::uint64_t first, std::uint64_t stride,
-                  std::uint64_t piece, std::atomic<std::uint64_t>& changes) {
+/// Clusters of launches that run at the same time, in the order in which they start: the first of
+/// each launch, then the second of each.
+class ClustersToStart {
+ public:
+  /// Takes clusters first, first + stride, ... of each launch: blocks, if it has no clusters.
+  ClustersToStart(std::span<LaunchState* const> launches, std::uint64_t first, std::uint64_t stride)
+      : launches_(launches), number_(first), stride_(stride) {
+    for (const LaunchState* launch : launches) end_ = std::max(end_, clusters_of(launch->launch));
+    skip();
+  }
+  bool any() const { return number_ < end_; }
+  /// Returns the next cluster.
+  std::pair<LaunchState*, std::unique_ptr<ClusterRunner>> start() {
+    LaunchState* const launch = launches_[launch_];
+    auto cluster = std::make_unique<ClusterRunner>(*launch, number_);
+    advance();
+    skip();
+    return {launch, std::move(cluster)};
+  }
+
+ private:
+  void advance() {
+    if (++launch_ < launches_.size()) return;
+    launch_ = 0;
+    number_ += stride_;
+  }
+  /// Goes past launches that have no cluster of this number.
+  void skip() {
+    while (any() && number_ >= clusters_of(launches_[launch_]->launch)) advance();
+  }
+
+  const std::span<LaunchState* const> launches_;
+  std::size_t launch_ = 0;
+  std::uint64_t number_ = 0, end_ = 0;
+  const std::uint64_t stride_;
+};
+
+/// Runs clusters of launches that are under way at the same time.  `piece`: see give_turn.
+void run_clusters(ClustersToStart clusters, std::uint64_t piece,
+                  const std::function<void()>& between_blocks,
+                  std::atomic<std::uint64_t>& changes) {
   TurnWatch watch(changes);
-  const std::uint64_t clusters = clusters_of(state.launch);
-  std::uint64_t next = first;
-  std::deque<std::unique_ptr<ClusterRunner>> waiting;
+  std::deque<std::pair<LaunchState*, std::unique_ptr<ClusterRunner>>> waiting;
   unsigned turn = 0;
-  while (next < clusters || !waiting.empty()) {
-    if (state.launch.between_blocks) state.launch.between_blocks();
-    std::unique_ptr<ClusterRunner> cluster;
-    const bool start = next < clusters && (waiting.size() < many_blocks || watch.is_quiet() ||
-                                           turn >= turns * waiting.size());
+  while (clusters.any() || !waiting.empty()) {
+    if (between_blocks) between_blocks();
+    const bool start = clusters.any() && (waiting.size() < many_blocks || watch.is_quiet() ||
+                                          turn >= turns * waiting.size());
+    std::pair<LaunchState*, std::unique_ptr<ClusterRunner>> taken;
     if (start) {
-      cluster = std::make_unique<ClusterRunner>(state, next);
-      next += stride;
+      taken = clusters.start();
       turn = 0;
     } else {
-      cluster = std::move(waiting.front());
+      taken = std::move(waiting.front());
       waiting.pop_front();
       ++turn;
     }
+    LaunchState& state = *taken.first;
+    ClusterRunner& cluster = *taken.second;
     const std::uint64_t executed = state.counts.warp_instructions;
-    const bool is_over = give_turn(*cluster, state, watch.is_quiet() ? block_slice : piece);
+    const bool is_over = give_turn(cluster, state, watch.is_quiet() ? block_slice : piece);
     const bool gets_on =
         watch.look(is_over || state.changed, state.counts.warp_instructions - executed,
-                   waiting.size() + 1, [&] { return start || cluster->gets_on(); });
-    if (!gets_on) cluster->report_spin(watch.quiet());
-    if (!is_over) waiting.push_back(std::move(cluster));
+                   waiting.size() + 1, [&] { return start || cluster.gets_on(); });
+    if (!gets_on) cluster.report_spin(watch.quiet());
+    if (!is_over) waiting.push_back(std::move(taken));
   }
 }
 
@@ -187,15 +225,37 @@ bool blocks_are_independent(const Program& program) {
 
 }  // namespace
 
-InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
-  check(launch, program_of(launch));
-  LaunchState state(launch, memory);
-  if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
+InterpreterCounts& InterpreterCounts::operator+=(const InterpreterCounts& other) {
+  warp_instructions += other.warp_instructions;
+  thread_instructions += other.thread_instructions;
+  issue_slots += other.issue_slots;
+  return *this;
+}
+
+InterpreterCounts interpret(std::span<const Launch> launches, FlatMemory& memory) {
+  std::deque<LaunchState> states;
+  std::vector<LaunchState*> under_way;
+  bool are_independent = launches.size() == 1;
+  for (const Launch& launch : launches) {
+    check(launch, program_of(launch));
+    LaunchState& state = states.emplace_back(launch, memory);
+    under_way.push_back(&state);
+    are_independent = are_independent && blocks_are_independent(state.program);
+    if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
+  }
   std::atomic<std::uint64_t> changes = 0;
-  run_clusters(state, 0, 1, blocks_are_independent(state.program) ? block_slice : quiet_slice,
-               changes);
-  state.warnings.append_to(launch.warnings);
-  return state.counts;
+  run_clusters({under_way, 0, 1}, are_independent ? block_slice : quiet_slice,
+               launches.front().between_blocks, changes);
+  InterpreterCounts counts;
+  for (const LaunchState& state : states) {
+    state.warnings.append_to(state.launch.warnings);
+    counts += state.counts;
+  }
+  return counts;
+}
+
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
+  return interpret(std::span(&launch, 1), memory);
 }
 
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads) {
@@ -218,7 +278,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
         try {
           LaunchState state(launch, own);
           if (launch.floats != nullptr) state.floats = &traces[worker];
-          run_clusters(state, worker, workers, block_slice, changes);
+          LaunchState* const under_way[] = {&state};
+          run_clusters({under_way, worker, workers}, block_slice, launch.between_blocks, changes);
           counts[worker] = state.counts;
           warnings[worker] = state.warnings;
         } catch (...) {
@@ -232,11 +293,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   for (unsigned worker = 1; worker < workers; ++worker) warnings[0].add(warnings[worker]);
   warnings[0].append_to(launch.warnings);
   InterpreterCounts sum;
-  for (const InterpreterCounts& one : counts) {
-    sum.warp_instructions += one.warp_instructions;
-    sum.thread_instructions += one.thread_instructions;
-    sum.issue_slots += one.issue_slots;
-  }
+  for (const InterpreterCounts& one : counts) sum += one;
   return sum;
 }
 

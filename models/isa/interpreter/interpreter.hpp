@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,11 +68,17 @@ struct InterpreterCounts {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
   std::uint64_t issue_slots = 0;  ///< issue slots of the machine's instructions
+
+  InterpreterCounts& operator+=(const InterpreterCounts& other);
 };
 
 /// Runs a whole launch.  Throws UserError that names kernel, block, thread, PTX line and address
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
+
+/// Runs launches, at least one, that are under way at the same time and may wait for each other:
+/// their blocks take turns.
+InterpreterCounts interpret(std::span<const Launch> launches, FlatMemory& memory);
 
 /// Runs a whole launch on `threads` threads, if the order of the kernel's blocks does not matter.
 /// Blocks that print, or that have atomics, fences or ordered accesses (volatile, relaxed, acquire,

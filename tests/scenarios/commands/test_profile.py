@@ -81,8 +81,9 @@ class Profiles(ScenarioTest):
         self.assertEqual(shares, sorted(shares, reverse=True))
         self.assertLessEqual(sum(shares), 101)
 
-    def made_up(self, costs, windows, other=0.0):
-        """A profile: nanoseconds of each component in each window; `other` seconds beside."""
+    def made_up(self, costs, windows, other=0.0, sampling=0.0, apart=1):
+        """A profile: nanoseconds of each component in each window; `other` seconds beside, `sampling` among them, and
+        so many windows between two meetings of GPUs."""
         with h5py.File(self.folder / "profile.h5", "r+") as file:
             types = {name: file[f"run/profile/{name}"].dtype for name in ("components", "windows", "ranks")}
             for name in types:
@@ -93,7 +94,8 @@ class Profiles(ScenarioTest):
             file["run/profile/windows"] = numpy.array(rows, dtype=types["windows"])
             file["run/profile/components"] = numpy.array(sums, dtype=types["components"])
             work = sum(costs.values()) * windows * 1e-9
-            file["run/profile/ranks"] = numpy.array([(0, work + other, work, 0, 0, 0, other)], dtype=types["ranks"])
+            file["run/profile/ranks"] = numpy.array([(0, work + other, work, 0, 0, 0, other, sampling, apart)],
+                                                    dtype=types["ranks"])
 
     def predicted(self, *arguments):
         """(ranks, threads): speed-up, limit."""
@@ -122,6 +124,35 @@ class Profiles(ScenarioTest):
         self.assertEqual(predicted[1, 2][0], round(168 / 88 * CACHE_GAIN, 2))
         self.assertEqual(predicted[2, 1][0], round(168 / 120 * CACHE_GAIN, 2), "the first GPU alone")
         self.assertEqual(predicted[4, 1][0], round(168 / 60 * CACHE_GAIN, 2), "three ranks for it")
+
+    def change_windows(self, change):
+        with h5py.File(self.folder / "profile.h5", "r+") as file:
+            rows = file["run/profile/windows"][:]
+            change(rows)
+            file["run/profile/windows"][:] = rows
+
+    def test_gpus_on_ranks_of_their_own_meet_once_in_several_windows(self):
+        """A GPU works in even windows, the other one in odd ones: only in two windows together they do the same."""
+        costs = {f"gpu{gpu}/sm[{i}]": 50_000 for gpu in (0, 1) for i in range(4)}
+
+        def take_turns(rows):
+            rows["nanoseconds"][rows["component"] // 4 == rows["window"] % 2] = 0
+
+        for apart, busiest, exchanges in ((1, 400, 2), (2, 200, 1)):
+            self.made_up(costs, windows=48, apart=apart)
+            self.change_windows(take_turns)
+            predicted = self.predicted()
+            with self.subTest(apart=apart):
+                self.assertEqual(predicted[2, 1][0], round(400 / (busiest / CACHE_GAIN + exchanges * 1.0), 2))
+                self.assertEqual(predicted[4, 1][0], round(400 / (200 / CACHE_GAIN + 2 * 1.5), 2),
+                                 "parts of GPUs meet in each window")
+
+    def test_ranks_share_the_sampling_of_epochs_but_not_the_writing(self):
+        self.made_up({f"sm[{i}]": 100_000_000 for i in range(8)}, windows=10, other=8.0, sampling=6.0)
+        predicted = self.predicted()
+        self.assertEqual(predicted[2, 1][0], round(16 / (4 / CACHE_GAIN + 2 + 6 / 2), 2))
+        self.assertEqual(predicted[1, 2][0], round(16 / (4 / CACHE_GAIN + 8), 2))
+        self.assertEqual(predicted[8, 1][1], "recording epochs")
 
     def test_a_hub_limits_the_speed_up(self):
         self.made_up({"host": 40_000_000, **{f"sm[{i}]": 10_000_000 for i in range(4)}}, windows=3)

@@ -10,64 +10,135 @@ FABRIC = f"fabric: {ROOT}/configs/fabrics/nvswitch2.yaml"
 COUNT = 600
 
 
-def program(collective, gpus, count=COUNT, kind="f32", arrived=True):
-    """Buffers a0, a1, ... with contents of their own, one collective, and what it leaves."""
-    names = [f"a{k}" for k in range(gpus)]
-    buffers = "".join(f"  a{k}: {{type: {kind}, count: {count}, memory: device, gpu: {k}, "
-                      f"init: {{linear: {{start: {1000 * k}, step: 1}}}}}}\n" for k in range(gpus))
-    if arrived:
-        buffers += "".join(f"  t{k}: {{type: {kind}, count: {count // gpus}, memory: device, gpu: {k}}}\n"
-                           for k in range(gpus))
-    upload = "".join(f"  - copy: {{buffer: {name}, to: device}}\n" for name in names)
-    home = "".join(f"  - copy: {{buffer: {name}, to: host}}\n  - save: {name}\n" for name in names)
-    return (f"module: {WORKLOADS}/ring_all_reduce.ptx\nbuffers:\n{buffers}program:\n{upload}"
-            f"  - collective: {{{collective}}}\n{home}")
+def names(what, gpus):
+    return [f"{what}{k}" for k in range(gpus)]
 
 
-class Collectives(ManyGpusTest):
-    def run_collective(self, operation, gpus, more=""):
-        lists = f"buffers: [{', '.join(f'a{k}' for k in range(gpus))}]"
-        self.write("w.yaml", program(f"operation: {operation}, {lists}{more}", gpus))
-        tenant = f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
-        with self.run_it(self.machine([tenant], f"gpus: {gpus}", FABRIC), "o.h5", "--check", "--overwrite") as file:
-            self.kernels = len(file["kernels"])
-            return [file[f"buffers/t0/a{k}"][:] for k in range(gpus)]
+def listed(what, gpus):
+    return f"[{', '.join(names(what, gpus))}]"
 
-    @staticmethod
-    def sums(gpus):
-        return f", arrived: [{', '.join(f't{k}' for k in range(gpus))}], kernel: add_part"
 
+def program(collective, gpus, count=COUNT, module="ring_all_reduce", again=0):
+    """Buffers a0, a1, ... with contents of their own, one collective (or more), and what it leaves. t0, t1, ... have
+    room for a part, u0, u1, ... for a buffer, f0, f1, ... for the flags of six blocks."""
+    buffers = "".join(f"  a{k}: {{type: f32, count: {count}, memory: device, gpu: {k}, "
+                      f"init: {{linear: {{start: {1000 * k}, step: 1}}}}}}\n"
+                      f"  t{k}: {{type: f32, count: {count // gpus}, memory: device, gpu: {k}}}\n"
+                      f"  u{k}: {{type: f32, count: {count}, memory: device, gpu: {k}}}\n"
+                      f"  f{k}: {{type: u32, count: 12, memory: device, gpu: {k}}}\n" for k in range(gpus))
+    upload = "".join(f"  - copy: {{buffer: {name}, to: device}}\n" for name in names("a", gpus) + names("f", gpus))
+    home = "".join(f"  - copy: {{buffer: {name}, to: host}}\n  - save: {name}\n" for name in names("a", gpus))
+    return (f"module: {WORKLOADS}/{module}.ptx\nbuffers:\n{buffers}program:\n{upload}"
+            + f"  - collective: {{{collective}}}\n" * (1 + again) + home)
+
+
+class CollectivesTest(ManyGpusTest):
+    def tenant(self, gpus):
+        return f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
+
+    def run_collective(self, operation, gpus, more="", **how):
+        self.write("w.yaml", program(f"operation: {operation}, buffers: {listed('a', gpus)}{more}", gpus, **how))
+        scenario = self.machine([self.tenant(gpus)], f"gpus: {gpus}", FABRIC)
+        with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+            self.kernels = file["kernels"][:]
+            return [file[f"buffers/t0/{name}"][:] for name in names("a", gpus)]
+
+    def assert_sums(self, left, gpus, count=COUNT, factor=1):
+        expected = factor * sum(numpy.arange(count) + 1000 * k for k in range(gpus))
+        for on_gpu in left:
+            numpy.testing.assert_array_equal(on_gpu, expected)
+
+    def assert_parts_of_sums(self, left, gpus):
+        part = COUNT // gpus
+        expected = sum(numpy.arange(COUNT) + 1000 * k for k in range(gpus))
+        for k, on_gpu in enumerate(left):
+            numpy.testing.assert_array_equal(on_gpu[k * part:(k + 1) * part], expected[k * part:(k + 1) * part])
+
+    def assert_gathered(self, left, gpus):
+        part = COUNT // gpus
+        expected = numpy.concatenate([numpy.arange(k * part, (k + 1) * part) + 1000 * k for k in range(gpus)])
+        for on_gpu in left:
+            numpy.testing.assert_array_equal(on_gpu, expected)
+
+
+def sums(gpus, arrived="t"):
+    return f", arrived: {listed(arrived, gpus)}, kernel: add_part"
+
+
+class Collectives(CollectivesTest):
     def test_all_reduce_leaves_the_sum_on_all_gpus(self):
-        for gpus in (2, 3, 4):
-            with self.subTest(gpus=gpus):
-                expected = sum(numpy.arange(COUNT) + 1000 * k for k in range(gpus))
-                for left in self.run_collective("all_reduce", gpus, self.sums(gpus)):
-                    numpy.testing.assert_array_equal(left, expected)
-                self.assertEqual(self.kernels, gpus * (gpus - 1))
+        for algorithm, arrived, kernels in (("ring", "t", lambda n: n * (n - 1)), ("tree", "u", lambda n: n - 1),
+                                            ("direct", "u", lambda n: n * (n - 1))):
+            for gpus in (2, 3, 4, 5):
+                with self.subTest(algorithm, gpus=gpus):
+                    left = self.run_collective("all_reduce", gpus,
+                                               f"{sums(gpus, arrived)}, algorithm: {algorithm}")
+                    self.assert_sums(left, gpus)
+                    self.assertEqual(len(self.kernels), kernels(gpus))
 
     def test_reduce_scatter_leaves_each_gpu_the_sum_of_its_part(self):
-        part = COUNT // 4
-        expected = sum(numpy.arange(COUNT) + 1000 * k for k in range(4))
-        for k, left in enumerate(self.run_collective("reduce_scatter", 4, self.sums(4))):
-            numpy.testing.assert_array_equal(left[k * part:(k + 1) * part], expected[k * part:(k + 1) * part])
+        self.assert_parts_of_sums(self.run_collective("reduce_scatter", 4, sums(4)), 4)
+        self.assert_parts_of_sums(
+            self.run_collective("reduce_scatter", 3, f"{sums(3, 'u')}, algorithm: direct"), 3)
 
     def test_all_gather_copies_each_gpus_part_to_all(self):
-        part = COUNT // 4
-        expected = numpy.concatenate([numpy.arange(k * part, (k + 1) * part) + 1000 * k for k in range(4)])
-        for left in self.run_collective("all_gather", 4):
-            numpy.testing.assert_array_equal(left, expected)
-        self.assertEqual(self.kernels, 0)
+        for more in ("", ", algorithm: direct"):
+            self.assert_gathered(self.run_collective("all_gather", 4, more), 4)
+            self.assertEqual(len(self.kernels), 0)
 
     def test_broadcast_copies_the_first_buffer(self):
-        for left in self.run_collective("broadcast", 3):
-            numpy.testing.assert_array_equal(left, numpy.arange(COUNT))
+        for more in ("", ", algorithm: ring", ", algorithm: tree", ", algorithm: direct, stream: 65534"):
+            with self.subTest(more):
+                for left in self.run_collective("broadcast", 3, more):
+                    numpy.testing.assert_array_equal(left, numpy.arange(COUNT))
 
     def test_part_of_the_buffers(self):
-        left = self.run_collective("all_reduce", 3, self.sums(3) + ", count: 300, stream: 5, block: 32, grid: 2")
+        left = self.run_collective("all_reduce", 3, sums(3) + ", count: 300, stream: 5, block: 32, grid: 2")
         expected = sum(numpy.arange(COUNT) + 1000 * k for k in range(3))
         for k in range(3):
             numpy.testing.assert_array_equal(left[k][:300], expected[:300])
             numpy.testing.assert_array_equal(left[k][300:], numpy.arange(300, COUNT) + 1000 * k)
+
+    def test_a_tree_takes_any_number_of_elements(self):
+        left = self.run_collective("all_reduce", 3, f"{sums(3, 'u')}, algorithm: tree, count: 7")
+        numpy.testing.assert_array_equal(left[2][:7], 3 * numpy.arange(7) + 3000)
+
+
+def by_kernel(gpus, more=", grid: 6, block: 64"):
+    return f", by: kernel, kernel: ring_kernel, flags: {listed('f', gpus)}{more}"
+
+
+class ByKernel(CollectivesTest):
+    def run_it_all(self, operation, gpus, more="", **how):
+        return self.run_collective(operation, gpus, f"{by_kernel(gpus)}{more}", module="ring_kernel", **how)
+
+    def test_one_kernel_on_each_gpu_goes_round(self):
+        for gpus in (2, 3, 4):
+            for count in (600, 12 * 7):  # parts of whole vectors of four, and others
+                with self.subTest(gpus=gpus, count=count):
+                    left = self.run_it_all("all_reduce", gpus, f", arrived: {listed('u', gpus)}", count=count)
+                    self.assert_sums(left, gpus, count)
+                    self.assertEqual(len(self.kernels), gpus)
+                    self.assertEqual(len(set(self.kernels["enqueued"])), 1)
+
+    def test_the_other_operations(self):
+        self.assert_parts_of_sums(self.run_it_all("reduce_scatter", 3, f", arrived: {listed('u', 3)}"), 3)
+        self.assert_gathered(self.run_it_all("all_gather", 4), 4)
+
+    def test_flags_count_on_from_one_collective_to_the_next(self):
+        left = self.run_it_all("all_reduce", 3, f", arrived: {listed('u', 3)}", again=2)
+        self.assert_sums(left, 3, factor=9)
+
+    def test_it_starts_when_the_library_has(self):
+        more = f"{by_kernel(2)}, arrived: {listed('u', 2)}"
+        self.write("w.yaml", program(f"operation: all_reduce, buffers: {listed('a', 2)}{more}", 2,
+                                     module="ring_kernel"))
+        begun = []
+        for start in ("0us", "20us"):
+            scenario = self.machine([self.tenant(2)], "gpus: 2", FABRIC, host=f"collective_start: {start}")
+            with self.run_it(scenario, "o.h5", "--overwrite") as file:
+                begun.append(int(file["kernels"]["enqueued"][0]))
+        self.assertEqual(begun[1] - begun[0], 20 * 10**9)
 
 
 class Mistakes(ManyGpusTest):
@@ -90,10 +161,19 @@ class Mistakes(ManyGpusTest):
                 ("do not divide into 2 parts", f"{sums}, count: 3"),
                 ("kernel", "operation: all_reduce, buffers: [a0, a1], arrived: [t0, t1]"),
                 ("arrived", "operation: all_reduce, buffers: [a0, a1], kernel: add_part"),
-                ("does not hold a part", sums.replace("[t0, t1]", "[t1, t0]")),
+                ("does not hold what arrives", sums.replace("[t0, t1]", "[t1, t0]")),
                 ("is for sums", "operation: broadcast, buffers: [a0, a1], kernel: add_part"),
                 ("a stream is a number", f"{sums}, stream: 70000"),
-                ("by", f"{sums}, by: copies")):
+                ("no algorithm is called", f"{sums}, algorithm: star"),
+                ("leaves each GPU a part", "operation: all_gather, buffers: [a0, a1], algorithm: tree"),
+                ("what arrives", f"{sums}, algorithm: tree"),
+                ("is not done by", f"{sums}, by: hand"),
+                ("flags", f"{sums}, by: kernel"),
+                ("is for kernels that wait", f"{sums}, flags: [f0, f1]"),
+                ("two words for each of 24 blocks", f"{sums}, by: kernel, flags: [f0, f1]"),
+                ("round a ring", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: tree"),
+                ("no kernel does a broadcast", "operation: broadcast, buffers: [a0, a1], by: kernel"),
+                ("takes 4 arguments, got 11", f"{sums}, by: kernel, flags: [f0, f1], grid: 6")):
             with self.subTest(collective):
                 self.assert_refused(text, collective)
         run = self.lockstep("validate", self.machine(["workload: w.yaml, gpus: [0, 1]"]))

@@ -2,7 +2,7 @@
 import unittest
 
 from harness import ROOT
-from machines import COPIED, DENSE, GATHER, PAGED, RING, ManyGpusTest
+from machines import COPIED, DENSE, GATHER, KERNELS, PAGED, RING, ManyGpusTest
 from segments import SegmentsTest
 
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
@@ -31,6 +31,10 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
         yield "two GPUs and a direct link", self.machine(
             linked, "gpus: 2", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvlink1.yaml\n"
                                "policies: {sharing: spatial}")
+        kernels = [KERNELS, f"{COPIED}, gpu: 3"]
+        yield "kernels that wait for each other", self.machine(
+            kernels, "gpus: 4", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n"
+                                "policies: {sharing: spatial}")
         yield "three GPUs, one preempts", self.machine(urgent, "gpus: 3", f"{RECORDED}\n{PREEMPTED}")
 
     def assert_equal_files(self, one, other):

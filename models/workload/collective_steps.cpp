@@ -1,0 +1,207 @@
+#include "models/workload/collective_steps.hpp"
+
+#include "models/workload/named_values.hpp"
+#include "models/workload/required_key.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint64_t most_threads = 1024, most_blocks = 1u << 30;
+constexpr std::uint64_t threads_of_sums = 256;
+/// NCCL 2 on A100s and H100s: 24 channels, each a block of 512 threads.
+constexpr std::uint64_t channels = 24, threads_of_channel = 512;
+constexpr std::uint32_t most_streams = 65536;
+
+}  // namespace
+
+CollectiveSteps::CollectiveSteps(const Node& map, const Workload& workload)
+    : map_(map),
+      workload_(workload),
+      keys_(read_parameters<CollectiveKeys>(map)),
+      buffers_(read_buffers(required_key(map, keys_.buffers, "buffers"))) {
+  const Buffer& first = buffer(buffers_.front());
+  for (std::size_t k = 0; k < buffers_.size(); ++k) {
+    const Buffer& other = buffer(buffers_[k]);
+    if (other.type != first.type || other.count != first.count)
+      throw keys_.buffers.item(k).error(
+          "buffers " + first.name + " and " + other.name + " differ in type or length",
+          "give all GPUs equal buffers");
+  }
+  count_ = keys_.count.exists() ? number(keys_.count, first.count) : first.count;
+  if (keys_.stream.exists()) stream_ = stream_number(keys_.stream);
+}
+
+std::uint64_t CollectiveSteps::number(const Node& node, std::uint64_t most) const {
+  return static_cast<std::uint64_t>(
+      Expression(node).evaluate_integer(workload_.parameters, 1, static_cast<std::int64_t>(most)));
+}
+
+std::vector<std::uint32_t> CollectiveSteps::read_buffers(const Node& list) const {
+  std::vector<std::uint32_t> found;
+  for (const Node& item : list.items()) {
+    const std::uint32_t index = buffer_index(item, workload_.buffers);
+    for (const std::uint32_t other : found)
+      if (buffer(other).gpu == buffer(index).gpu)
+        throw item.error(
+            "buffers " + buffer(other).name + " and " + item.text() + " lie on the same GPU",
+            "name one buffer of each");
+    if (buffer(index).memory != MemoryKind::device)
+      throw item.error("collectives are of device buffers", "make it memory: device");
+    found.push_back(index);
+  }
+  if (found.size() < 2)
+    throw list.error("a collective has two GPUs or more", "name a buffer of each");
+  return found;
+}
+
+/// Reads a list that has a further buffer for each GPU.
+std::vector<std::uint32_t> CollectiveSteps::read_partners(const Node& list) const {
+  std::vector<std::uint32_t> partners = read_buffers(list);
+  if (partners.size() != gpus())
+    throw list.error("has " + std::to_string(partners.size()) + " buffers, and buffers has " +
+                         std::to_string(gpus()),
+                     "name one for each GPU, in the same order");
+  return partners;
+}
+
+std::uint64_t CollectiveSteps::part() const {
+  if (count_ % gpus() != 0)
+    throw(keys_.count.exists() ? keys_.count : keys_.buffers)
+        .error(std::to_string(count_) + " elements do not divide into " + std::to_string(gpus()) +
+                   " parts",
+               "make it a multiple of the number of GPUs");
+  return count_ / gpus();
+}
+
+void CollectiveSteps::read_sums(std::uint64_t room) {
+  required_key(map_, keys_.kernel, "kernel");
+  const Node& list = required_key(map_, keys_.arrived, "arrived");
+  arrived_ = read_partners(list);
+  for (std::size_t k = 0; k < gpus(); ++k) {
+    const Buffer &own = buffer(buffers_[k]), &scratch = buffer(arrived_[k]);
+    if (scratch.gpu != own.gpu || scratch.type != own.type || scratch.count < room)
+      throw list.item(k).error(
+          "buffer " + scratch.name + " does not hold what arrives for " + own.name,
+          "put it on the same GPU, with the same type and " + std::to_string(room) +
+              " elements or more");
+  }
+}
+
+std::vector<std::uint32_t> CollectiveSteps::read_flags(std::uint64_t blocks) const {
+  const Node& list = required_key(map_, keys_.flags, "flags");
+  const std::vector<std::uint32_t> flags = read_partners(list);
+  for (std::size_t k = 0; k < gpus(); ++k) {
+    const Buffer &own = buffer(buffers_[k]), &flag = buffer(flags[k]);
+    if (flag.gpu != own.gpu || isa::bytes_of(flag.type) != 4 || flag.count < 2 * blocks)
+      throw list.item(k).error("buffer " + flag.name + " does not hold two words for each of " +
+                                   std::to_string(blocks) + " blocks",
+                               "put it on the GPU of " + own.name + ", with type: u32 and count: " +
+                                   std::to_string(2 * blocks) + " or more");
+  }
+  return flags;
+}
+
+Step CollectiveSteps::begin(Step::Kind kind, std::uint32_t lane) const {
+  if (stream_ + lane >= most_streams)
+    throw keys_.stream.error("there is no stream " + std::to_string(stream_ + lane) +
+                                 ", and a direct collective has one for each other GPU",
+                             "name a smaller one");
+  Step step;
+  step.kind = kind;
+  step.where = map_.where();
+  step.stream = stream_ + lane;
+  step.has_stream = true;
+  return step;
+}
+
+void CollectiveSteps::copy_elements(std::uint32_t from, std::uint32_t to, std::uint64_t first,
+                                    std::uint64_t at, std::uint64_t count, std::uint32_t lane) {
+  Step step = begin(Step::Kind::peer_copy, lane);
+  step.buffer = from;
+  step.other = to;
+  step.offset = constant(first);
+  step.other_offset = constant(at);
+  step.count = constant(count);
+  steps_.push_back(std::move(step));
+}
+
+void CollectiveSteps::copy(std::size_t from, std::size_t to, std::uint64_t first,
+                           std::uint64_t count, std::uint32_t lane) {
+  copy_elements(buffers_[from], buffers_[to], first, first, count, lane);
+}
+
+void CollectiveSteps::send(std::size_t from, std::size_t to, std::uint64_t first,
+                           std::uint64_t count, std::uint64_t at, std::uint32_t lane) {
+  copy_elements(buffers_[from], arrived_[to], first, at, count, lane);
+}
+
+void CollectiveSteps::synchronize(std::uint32_t lanes) {
+  for (std::uint32_t lane = 0; lane < lanes; ++lane)
+    steps_.push_back(begin(Step::Kind::synchronize, lane));
+}
+
+Step CollectiveSteps::begin_launch(std::size_t gpu, std::uint64_t blocks,
+                                   std::uint64_t threads) const {
+  Step step = begin(Step::Kind::launch, 0);
+  step.kernel = keys_.kernel.text();
+  step.gpu = buffer(buffers_[gpu]).gpu;
+  step.grid[0] = constant(blocks);
+  step.block[0] = constant(threads);
+  return step;
+}
+
+void CollectiveSteps::pass_buffer(Step& launch, std::uint32_t index, std::uint64_t first) const {
+  Step::Argument argument;
+  argument.is_buffer = true;
+  argument.buffer = index;
+  argument.offset = first * isa::bytes_of(buffer(index).type);
+  argument.expression = Expression(buffer(index).name, map_.where());
+  launch.arguments.push_back(std::move(argument));
+}
+
+void CollectiveSteps::pass_number(Step& launch, std::uint64_t value) const {
+  Step::Argument argument;
+  argument.expression = constant(value);
+  launch.arguments.push_back(std::move(argument));
+}
+
+void CollectiveSteps::add(std::size_t gpu, std::uint64_t first, std::uint64_t count,
+                          std::uint64_t at) {
+  const std::uint64_t threads =
+      keys_.block.exists() ? number(keys_.block, most_threads) : threads_of_sums;
+  const std::uint64_t blocks =
+      keys_.grid.exists() ? number(keys_.grid, most_blocks) : (count + threads - 1) / threads;
+  Step step = begin_launch(gpu, blocks, threads);
+  pass_buffer(step, buffers_[gpu]);
+  pass_buffer(step, arrived_[gpu], at);
+  pass_number(step, first);
+  pass_number(step, count);
+  steps_.push_back(std::move(step));
+}
+
+void CollectiveSteps::launch_ring(std::uint64_t first, std::uint64_t end) {
+  required_key(map_, keys_.kernel, "kernel");
+  const std::uint64_t threads =
+      keys_.block.exists() ? number(keys_.block, most_threads) : threads_of_channel;
+  const std::uint64_t blocks = keys_.grid.exists() ? number(keys_.grid, most_blocks) : channels;
+  const std::vector<std::uint32_t> flags = read_flags(blocks);
+  const std::vector<std::uint32_t>& arrived = arrived_.empty() ? buffers_ : arrived_;
+  Step start = begin(Step::Kind::delay, 0);
+  start.is_start_of_collective = true;
+  steps_.push_back(std::move(start));
+  for (std::size_t k = 0; k < gpus(); ++k) {
+    const std::size_t next = (k + 1) % gpus();
+    Step step = begin_launch(k, blocks, threads);
+    for (const std::vector<std::uint32_t>* list : {&buffers_, &arrived, &flags}) {
+      pass_buffer(step, (*list)[k]);
+      pass_buffer(step, (*list)[next]);
+    }
+    for (const std::uint64_t value : {std::uint64_t{k}, std::uint64_t{gpus()}, part(), first, end})
+      pass_number(step, value);
+    step.is_with_next = next != 0;
+    steps_.push_back(std::move(step));
+  }
+  synchronize();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,70 @@
+/// Steps of a `collective`, in the making: the copies, sums and waits of which all algorithms are
+/// made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/workload/step_keys.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// GPUs are numbered by their place in `buffers:`.
+class CollectiveSteps {
+ public:
+  CollectiveSteps(const Node& map, const Workload& workload);
+
+  const CollectiveKeys& keys() const { return keys_; }
+  std::size_t gpus() const { return buffers_.size(); }
+  std::uint64_t count() const { return count_; }
+  /// Returns the elements of a GPU's part.  Throws UserError if the GPUs have no equal parts.
+  std::uint64_t part() const;
+
+  /// Reads the kernel and the buffers `arrived`.  `room`: elements that each of them has to hold.
+  void read_sums(std::uint64_t room);
+  /// Copies elements of one GPU's buffer to the same place in another one's.  Copies of a GPU on
+  /// one lane go one after the other, those on different lanes at the same time.
+  void copy(std::size_t from, std::size_t to, std::uint64_t first, std::uint64_t count,
+            std::uint32_t lane = 0);
+  /// Copies elements of one GPU's buffer to what has arrived at another one, from `at` on.
+  void send(std::size_t from, std::size_t to, std::uint64_t first, std::uint64_t count,
+            std::uint64_t at = 0, std::uint32_t lane = 0);
+  /// Adds what has arrived at the GPU, from `at` on, to elements of its buffer.
+  void add(std::size_t gpu, std::uint64_t first, std::uint64_t count, std::uint64_t at = 0);
+  /// Waits for all that the lanes below `lanes` have been given.
+  void synchronize(std::uint32_t lanes = 1);
+  /// Starts one kernel on each GPU, all at the same time, and waits for them.  Each goes through
+  /// rounds [first, end) of the ring: those below gpus() - 1 are of sums.
+  void launch_ring(std::uint64_t first, std::uint64_t end);
+
+  std::vector<Step> take() { return std::move(steps_); }
+
+ private:
+  const Buffer& buffer(std::uint32_t index) const { return workload_.buffers[index]; }
+  std::uint64_t number(const Node& node, std::uint64_t most) const;
+  std::vector<std::uint32_t> read_buffers(const Node& list) const;
+  std::vector<std::uint32_t> read_partners(const Node& list) const;
+  std::vector<std::uint32_t> read_flags(std::uint64_t blocks) const;
+  Expression constant(std::uint64_t value) const { return {std::to_string(value), map_.where()}; }
+  Step begin(Step::Kind kind, std::uint32_t lane) const;
+  Step begin_launch(std::size_t gpu, std::uint64_t blocks, std::uint64_t threads) const;
+  void pass_buffer(Step& launch, std::uint32_t index, std::uint64_t first = 0) const;
+  void pass_number(Step& launch, std::uint64_t value) const;
+  void copy_elements(std::uint32_t from, std::uint32_t to, std::uint64_t first, std::uint64_t at,
+                     std::uint64_t count, std::uint32_t lane);
+
+  const Node map_;
+  const Workload& workload_;
+  const CollectiveKeys keys_;
+  const std::vector<std::uint32_t> buffers_;
+  std::vector<std::uint32_t> arrived_;
+  std::uint64_t count_ = 0;
+  std::uint32_t stream_ = 0;
+  std::vector<Step> steps_;
+};
+
+}  // namespace lockstep
