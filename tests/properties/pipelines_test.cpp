@@ -28,7 +28,7 @@ std::vector<std::string> with(RandomPipeline& pipeline, std::vector<std::string>
 }
 
 TEST_P(Pipelines, LeaveTheSameMemoryOnAnyMachineAndCountTheSameInAnyLayout) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(75);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     RandomPipeline pipeline(seed, GetParam());
     const std::vector<std::string> settings = with(pipeline, random_machine(seed));
@@ -48,7 +48,7 @@ TEST_P(Pipelines, LeaveTheSameMemoryOnAnyMachineAndCountTheSameInAnyLayout) {
 }
 
 TEST_P(Pipelines, GoOnWhereTheyWereInterrupted) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(25);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     RandomPipeline pipeline(seed, GetParam());
     const std::vector<std::string> settings = with(pipeline, random_machine(seed));
@@ -65,7 +65,7 @@ TEST_P(Pipelines, GoOnWhereTheyWereInterrupted) {
 }
 
 TEST_P(Pipelines, LoseNothingWhilePagesMove) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(75);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     RandomPipeline pipeline(seed, GetParam());
     const std::vector<std::string> settings = with(pipeline, random_paged_machine(seed, 1));
@@ -114,7 +114,7 @@ void tenants_lose_nothing(Copies copies, std::uint64_t seed, const std::vector<s
 }
 
 TEST_P(Pipelines, OfTenantsThatTakeSmsFromEachOtherLoseNothing) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(50);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(30);
   for (std::uint64_t seed = first; seed < first + cases && !HasFatalFailure(); ++seed)
     tenants_lose_nothing(GetParam(), seed, {}, seed % 4 == 1);
 }

@@ -10,7 +10,7 @@ namespace lockstep::testing::random_programs_test {
 namespace {
 
 TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(400);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(200);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomProgram program(seed);
     const std::vector<std::string> settings = random_machine(seed);
@@ -29,7 +29,7 @@ TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
 TEST(RandomPrograms, OfSeveralTenantsDoNotDisturbEachOther) {
   static constexpr const char* sharing[] = {"policies.sharing=exclusive",
                                             "policies.sharing=spatial"};
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(80);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     std::vector<MachineBench::Application> tenants;
     for (std::uint64_t t = 0; t < 2 + seed % 2; ++t) {

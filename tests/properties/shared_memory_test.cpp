@@ -7,7 +7,7 @@ namespace lockstep::testing::shared_memory_test {
 namespace {
 
 TEST(SharedMemory, StormsOfFaultsLeaveTheSameInAnyLayout) {
-  expect_same_in_any_layout<RandomStorm>(10);
+  expect_same_in_any_layout<RandomStorm>(6);
 }
 
 TEST(SharedMemory, AnInterruptionInAStormChangesNothing) {

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(250);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(125);
   unsigned tables_read = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomProgram program(seed);
@@ -45,7 +45,7 @@ void expect_to_go_on_elsewhere(MachineBench& bench, const MachineResult& whole,
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(60);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   unsigned tables_read = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     std::vector<MachineBench::Application> tenants;

@@ -16,7 +16,7 @@ void expect_no_difference(MachineBench& bench, std::uint64_t seed, unsigned wind
 }
 
 TEST(Interruption, KeepsMemoryAndStatisticsOfRandomPrograms) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(200);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(100);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const unsigned windows = 1 + static_cast<unsigned>(seed * 37 % 400);
     const std::string what =
