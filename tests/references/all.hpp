@@ -76,6 +76,7 @@
 #include "tests/references/several_gpus/peer_gather.hpp"
 #include "tests/references/several_gpus/pipeline_stages.hpp"
 #include "tests/references/several_gpus/ring_all_reduce.hpp"
+#include "tests/references/several_gpus/ring_kernel.hpp"
 #include "tests/references/signals/chirp.hpp"
 #include "tests/references/signals/convolution_separable.hpp"
 #include "tests/references/signals/dwt2d.hpp"
@@ -189,6 +190,7 @@ inline std::vector<Reference> all() {
       {"reduction", reduction::run},
       {"pipeline_stages", pipeline_stages::run},
       {"ring_all_reduce", ring_all_reduce::run},
+      {"ring_kernel", ring_kernel::run},
       {"sad", sad::run},
       {"saxpy", saxpy::run},
       {"scalar_product", scalar_product::run, {{"product", 1e-5}}},
