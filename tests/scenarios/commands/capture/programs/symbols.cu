@@ -3,6 +3,7 @@
 
 struct Job {
   int count;
+  int padding;  // named, since padding has whatever stood on the stack
   const int* from;
   double weight;
   int* to;
@@ -30,7 +31,7 @@ int main() {
   cudaMalloc(&to, sizeof out);
   cudaMemcpy(from, in, sizeof in, cudaMemcpyHostToDevice);
   cudaMemcpyToSymbol(table, numbers, sizeof numbers);
-  apply<long long><<<1, 32>>>(Job{20, from, 1.5, to}, 7);
+  apply<long long><<<1, 32>>>(Job{20, 0, from, 1.5, to}, 7);
   cudaMemcpy(out, to, sizeof out, cudaMemcpyDeviceToHost);
   cudaMemcpyFromSymbol(&sum, total, sizeof sum);
   cudaGetSymbolAddress(reinterpret_cast<void**>(&address), scratch);
