@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT
+from harness import ROOT, todays
 from segments import WORKLOADS, SegmentsTest
 
 # Parameters of a run alone, and of a longer one that another tenant interrupts.
@@ -27,13 +27,13 @@ class Warpgroups(SegmentsTest):
                    f"policies: {policies}\ntenants:\n{each}")
 
     def test_alone(self):
-        for workload, (parameters, _) in {**RUNS, **OF_CLUSTERS}.items():
+        for workload, (parameters, _) in todays({**RUNS, **OF_CLUSTERS}.items(), 2):
             with self.subTest(workload=workload):
                 self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}")
                 self.assert_same_in_any_layout()
 
     def test_saved_for_another_tenant(self):
-        for workload, (_, parameters) in RUNS.items():
+        for workload, (_, parameters) in todays(RUNS.items(), 2):
             with self.subTest(workload=workload):
                 self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}", URGENT,
                              policies="{sharing: exclusive, preemption: switch}")
