@@ -495,7 +495,7 @@ class Clusters(ScenarioTest):
             for name in ("cluster_cycles", "cluster_place_cycles"):
                 self.assertEqual(kernel[name], hub[name][()].sum())
             self.assertEqual(kernel["cluster_occupancy"], kernel["cluster_cycles"] / kernel["cluster_place_cycles"])
-            self.assertEqual(float(la.metrics.whole(la.Run(self.folder / "o.h5"), "cluster_occupancy")["t0"]),
+            self.assertEqual(float(la.metrics.whole(la.load(self.folder / "o.h5"), "cluster_occupancy")["t0"]),
                              kernel["cluster_occupancy"])
 
     def test_occupancy_of_a_gpc_by_one_cluster(self):
