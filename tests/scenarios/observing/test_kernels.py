@@ -126,7 +126,8 @@ class Kernels(OneKernel):
     def test_epochs_do_not_change_what_is_counted(self):
         with h5py.File(self.simulate(SHORT + LONG, "long.h5", "--set", "simulation.epoch=1ms").path) as one, \
                 h5py.File(self.simulate(SHORT + LONG, "short.h5", "--set", "simulation.epoch=300ns").path) as other:
-            np.testing.assert_array_equal(one["kernels"][:], other["kernels"][:])
+            for column in one["kernels"].dtype.names:  # whole rows would differ where both are NaN
+                np.testing.assert_array_equal(one["kernels"][column], other["kernels"][column], column)
 
     def test_the_metrics_of_a_launch_are_those_of_the_package(self):
         run = self.simulate(SHORT + LONG, "r.h5", memory="managed")
