@@ -34,8 +34,11 @@ class CheckCutShort(SegmentsTest):
         self.printed = whole.stdout
 
     def cut_short(self, **layout):
-        """SIGTERM when the check has begun, some time after the last epoch."""
-        for seconds in (0.4, 0.6, 0.5, 0.8, 0.7, 1.0, 0.9, 1.2, 1.1, 1.4, 1.6, 1.8, 2.2, 2.6):
+        """SIGTERM when the check has begun and has not ended, by bisection: how long it takes to get there depends on
+        how busy the machine is."""
+        early, late = 0.0, None
+        for _ in range(20):
+            seconds = (early + late) / 2 if late else early + 0.4
             process = self.start("--check", resume=self.resumable(), **layout)
             time.sleep(seconds)
             for child in self.children(process):
@@ -43,10 +46,13 @@ class CheckCutShort(SegmentsTest):
             ended = self.end(process)
             if ended[0] == 75 and self.has_all_epochs():
                 break
+            early, late = (early, seconds) if ended[0] == 0 else (seconds, late)  # 1: mpirun had not started it
+            if late and late - early < 0.05:  # the machine is busier than it was, or less busy
+                early, late = early / 2, None
         return ended
 
     def has_all_epochs(self):
-        """False: the signal came before the check; on a busy machine no time is right for sure."""
+        """False: the signal came before the check."""
         with h5py.File(self.folder / "o.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
             return file["epochs/time"].shape == whole["epochs/time"].shape
 
