@@ -33,6 +33,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   list(APPEND LOCKSTEP_SETUP_OPTIONS -munroll-only-small-loops -mvzeroupper)
 endif()
 
+# Files of such code that one unity file includes: the template library's part of a compilation is then paid once for
+# sixteen files instead of for eight, which saves a third of the time.
+set(LOCKSTEP_SETUP_BATCH 16)
+
 # lockstep_library(NAME DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what stands
 # below SETUP (files and folders in it, `.` for all) with LOCKSTEP_SETUP_OPTIONS.
 function(lockstep_library name)
@@ -52,6 +56,7 @@ function(lockstep_library name)
     add_library(${name}_setup OBJECT ${setup_sources})
     target_link_libraries(${name}_setup PRIVATE lockstep_options ${ARG_DEPENDS})
     target_compile_options(${name}_setup PRIVATE ${LOCKSTEP_SETUP_OPTIONS})
+    set_target_properties(${name}_setup PROPERTIES UNITY_BUILD_BATCH_SIZE ${LOCKSTEP_SETUP_BATCH})
     target_precompile_headers(${name}_setup REUSE_FROM lockstep_headers)
     list(APPEND sources $<TARGET_OBJECTS:${name}_setup>)
   endif()

@@ -9,7 +9,8 @@ cmake --preset release -DLOCKSTEP_TESTS=ON "$@" >/dev/null
 cmake --build --preset release
 log=build/release/ctest.log
 status=0
-ctest --preset release -j "$(nproc)" 2>&1 | tee "$log" || status=$?
+# Twice as many programs as cores: half of the time of the scenario tests is waiting, for signals, sleeps and other ranks.
+ctest --preset release -j "$((2 * $(nproc)))" 2>&1 | tee "$log" || status=$?
 passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed' "$log" || true)
 failed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*' "$log" || true)
 tests=$(awk '/^\[=+\] [0-9]+ tests? from .* ran/ { n += $2 } /^Ran [0-9]+ test/ { n += $2 } END { print n + 0 }' \

@@ -11,12 +11,12 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr unsigned all = 32;
+constexpr unsigned all_bits = 32;
 
 unsigned zero_bits_of(std::int64_t value) {
   return value == 0
-             ? all
-             : std::min(all,
+             ? all_bits
+             : std::min(all_bits,
                         static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(value))));
 }
 
@@ -60,7 +60,7 @@ unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Plac
                            unsigned depth) {
   const auto places = reaching(producers, index, use);
   if (!places || places->empty()) return 0;
-  unsigned bits = all;
+  unsigned bits = all_bits;
   for (const Place at : *places) {
     const ir::Operation& operation = producers.function().blocks[at.block].operations[at.operation];
     if (operation.destinations.size() != 1 || operation.carry_out) return 0;
@@ -84,7 +84,7 @@ unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Plac
 
 unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place use,
                    unsigned depth) {
-  if (operand.kind == Kind::none) return all;
+  if (operand.kind == Kind::none) return all_bits;
   if (operand.kind == Kind::immediate) return zero_bits_of(operand.value);
   if (operand.kind != Kind::reg || depth == 0) return 0;
   if (!producers.definitions().is_single(operand.index))
@@ -103,7 +103,7 @@ unsigned bits_of_result(const Producers& producers, const ir::Operation& operati
     return depth == 0 ? 0 : zero_bits(producers, operation.sources[s], at, depth - 1);
   };
   const auto shift = [&](std::int64_t amount) {
-    return static_cast<unsigned>(std::clamp<std::int64_t>(amount, 0, all));
+    return static_cast<unsigned>(std::clamp<std::int64_t>(amount, 0, all_bits));
   };
   switch (operation.opcode) {
     case Opcode::mov:
@@ -118,17 +118,17 @@ unsigned bits_of_result(const Producers& producers, const ir::Operation& operati
     case Opcode::and_:
       return std::max(bits(0), bits(1));
     case Opcode::mul:
-      return operation.part == MulPart::hi ? 0 : std::min(all, bits(0) + bits(1));
+      return operation.part == MulPart::hi ? 0 : std::min(all_bits, bits(0) + bits(1));
     case Opcode::mad:
     case Opcode::mad_wide_add:
       return operation.part == MulPart::hi ? 0
-                                           : std::min(std::min(all, bits(0) + bits(1)), bits(2));
+                                           : std::min(std::min(all_bits, bits(0) + bits(1)), bits(2));
     case Opcode::shl:
       return operation.sources[1].kind == Kind::immediate
-                 ? std::min(all, bits(0) + shift(operation.sources[1].value))
+                 ? std::min(all_bits, bits(0) + shift(operation.sources[1].value))
                  : bits(0);
     case Opcode::lea:
-      return std::min(std::min(all, bits(0) + shift(operation.immediate)), bits(1));
+      return std::min(std::min(all_bits, bits(0) + shift(operation.immediate)), bits(1));
     default:
       return 0;
   }
