@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""How long an urgent task waits for SMs whose blocks wait for pages: exception scheme x preemption technique.
+
+    jobs/experiments/together/preempted_faults.py run [--seeds 5] [--folder DIR] [--jobs N]
+    jobs/experiments/together/preempted_faults.py show [--seeds 5] [--folder DIR]
+
+An urgent task of one wave of blocks arrives eight times beside a kernel whose data are in CPU memory, on eight SMs of
+the machine of Tanasic et al. 2017 (000, Table 1) with NVLink, under exception schemes of that paper and ways to
+leave an SM of Lin et al. (002) and Shieh 2016 (003). The kernel starts over when it has ended; its data are in CPU
+memory again. Runs of a point differ in the seed from which the times of arrival are drawn.
+
+`show` prints by how much the task ends later than alone: in the mean, and the longest such time. Both are means over
+seeds, with half of their 95 % confidence intervals.
+"""
+import math
+import pathlib
+import sys
+
+import seeds
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "exceptions"))
+
+import benchmarks  # noqa: E402
+import sweeps  # noqa: E402
+
+SCHEMES = ("stall-on-fault", "warp-disable-last-check", "replay-queue", "operand-log")
+TECHNIQUES = ("drain", "switch", "flush", "dual-kernel")
+KERNELS = ("sgemm", "histo", "spmv")
+MICROSECOND = 10**9  # in femtoseconds
+SMS = 8
+# One wave: as many blocks as eight SMs hold, of 256 threads and 16 registers a thread.
+TASK = f"{{blocks: {SMS * 8}, rounds: 20}}"
+BOUND = "5us"
+ARRIVALS = 8
+FAULTS = ("{name: host, cost_model: tanasic, batch: per-block, serialize: cpu+link, migrate: 12us, allocate: 10us}")
+
+
+def name_of(kernel, scheme, technique, seed):
+    return f"{kernel or 'alone'}-{scheme}-{technique}-{seed}"
+
+
+def text_of(arguments, kernel, scheme, technique, seed):
+    """`kernel`: "" for the task alone."""
+    batch = (f"  - {{name: batch, workload: {arguments.folder.resolve()}/{kernel}.yaml, relaunch: true, "
+             f"parameters: {benchmarks.ALL[kernel].quick}}}\n" if kernel else "")
+    return (f"gpu: {sweeps.REPOSITORY}/configs/gpus/k20.yaml\nhost: {sweeps.REPOSITORY}/configs/hosts/nvlink.yaml\n"
+            f"simulation: {{epoch: 1ms, seed: {seed}, stop_at: {300 + 200 * ARRIVALS}us}}\n"
+            f"override: {{gpu.sm.count: {SMS}}}\n"
+            f"policies: {{page_manager: base-pages, prefetcher: sequential-local, fault_handling: {FAULTS}, "
+            f"exception_scheme: {scheme}, sharing: exclusive, preemption: {technique}}}\ntenants:\n{batch}"
+            f"  - {{name: urgent, workload: {sweeps.REPOSITORY}/configs/workloads/urgent.yaml, parameters: {TASK}, "
+            f"priority: 1, latency_bound: {BOUND}, arrival: 300us, "
+            f"arrivals: {{uniform: [60us, 260us], count: {ARRIVALS}}}}}\n")
+
+
+def points(arguments):
+    return [(kernel, scheme, technique, seed) for kernel in KERNELS for scheme in SCHEMES for technique in TECHNIQUES
+            for seed in range(1, arguments.seeds + 1)]
+
+
+ALONE = ("", SCHEMES[0], "none", 1)
+
+
+def run(arguments):
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for kernel in KERNELS:
+        text = benchmarks.workload_text(kernel, benchmarks.PAGED)
+        (arguments.folder / f"{kernel}.yaml").write_text(text)
+    tiny = [ALONE, (KERNELS[0], "replay-queue", "switch", 1)]
+    sweeps.run_sweep(arguments, {name_of(*one): text_of(arguments, *one) for one in (ALONE, *points(arguments))},
+                     [name_of(*one) for one in tiny], "700us")
+
+
+@sweeps.blank_if_missing(ARRIVALS)
+def times_of(arguments, point):
+    """Returns the times of the urgent tasks that ended, in femtoseconds."""
+    with sweeps.open_output(arguments.folder / "output" / f"{name_of(*point)}.h5") as file:
+        rows = file["kernels"][:]
+    urgent = rows[(rows["tenant"] == (1 if point[0] else 0)) & (rows["done"] < 2**63 - 1)]
+    return (urgent["done"] - urgent["launched"]).astype(float).tolist()
+
+
+def cells(arguments, kernel, scheme, alone):
+    """Returns a cell for each technique: by how much tasks end later, in the mean and at most."""
+    texts = []
+    for technique in TECHNIQUES:
+        means, longest = [], []
+        for seed in range(1, arguments.seeds + 1):
+            later = [(time - alone) / MICROSECOND for time in times_of(arguments, (kernel, scheme, technique, seed))]
+            means.append(sweeps.mean_of(later))
+            longest.append(max(later, default=math.nan))
+        texts.append(f"{seeds.cell(means)}, {seeds.cell(longest)}".strip(", "))
+    return texts
+
+
+def show(arguments):
+    alone = (times_of(arguments, ALONE) or [math.nan])[0]  # the first; later tasks find their data in the caches
+    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us; later by, in the mean and at most, us")
+    for kernel in KERNELS:
+        rows = {scheme: cells(arguments, kernel, scheme, alone) for scheme in SCHEMES}
+        seeds.print_table(f"beside {kernel}", TECHNIQUES, rows)
+
+
+def main():
+    arguments = seeds.parser_of(__doc__, "together-preempted-faults").parse_args()
+    if arguments.verb == "run":
+        run(arguments)
+    show(arguments)
+
+
+if __name__ == "__main__":
+    main()
