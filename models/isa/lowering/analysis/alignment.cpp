@@ -121,8 +121,9 @@ unsigned bits_of_result(const Producers& producers, const ir::Operation& operati
       return operation.part == MulPart::hi ? 0 : std::min(all_bits, bits(0) + bits(1));
     case Opcode::mad:
     case Opcode::mad_wide_add:
-      return operation.part == MulPart::hi ? 0
-                                           : std::min(std::min(all_bits, bits(0) + bits(1)), bits(2));
+      return operation.part == MulPart::hi
+                 ? 0
+                 : std::min(std::min(all_bits, bits(0) + bits(1)), bits(2));
     case Opcode::shl:
       return operation.sources[1].kind == Kind::immediate
                  ? std::min(all_bits, bits(0) + shift(operation.sources[1].value))
