@@ -11,6 +11,7 @@
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/allocation/allocate.hpp"
+#include "models/isa/lowering/contraction.hpp"
 #include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
@@ -45,7 +46,10 @@ ModuleLoader::ModuleLoader(SourceModule source, const LoweringOptions& options)
   source_.clusters = options.clusters;
   for (std::uint32_t f = 0; f < source_.functions.size(); ++f) {
     SourceFunction& function = source_.functions[f];
-    if (function.has_body && !function.mistake) find_successors(function.code);
+    if (function.has_body && !function.mistake) {
+      find_successors(function.code);
+      contract_products(function.code);
+    }
     own_rows_.push_back({function.has_body ? &function.code : nullptr, nullptr});
     if (function.code.is_entry && function.has_body) kernels_.push_back(f);
   }
