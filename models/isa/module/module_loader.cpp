@@ -17,7 +17,7 @@
 namespace lockstep::isa {
 namespace {
 
-constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
+constexpr std::uint32_t scoreboard_predicates = 64;
 /// Least numbers that the operands of any one instruction fit into.
 constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
 constexpr std::uint32_t registers_of_an_sm = 65536;
@@ -254,19 +254,19 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
       allocate_rewritten(forms[f], f, row_limit(kernel, options), options.maximum_predicates,
                          frugal);
     std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
-    const bool rows = program && program->rows <= scoreboard_rows;
+    const bool rows = program && program->rows <= most_encoded_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
       program->registers_per_thread = registers_at_launch(kernel, forms);
       find_live_rows(*program);
       return *std::move(program);
     }
-    // Pairs and single rows do not share rows, and neither do functions.  Fewer registers leave
+    // Functions do not share rows, and neither do pairs and single rows.  Fewer registers leave
     // room for that: fewer by the excess of rows, but by at most a quarter at once.
     if (!rows && !frugal && has_frugal_order()) continue;
     if (!rows) {
       const std::uint32_t limit = row_limit(kernel, options);
-      const std::uint32_t excess = program ? program->rows - scoreboard_rows : limit;
+      const std::uint32_t excess = program ? program->rows - most_encoded_rows : limit;
       options.maximum_registers = limit - std::clamp(excess, 8U, limit / 4);
     }
     if (!predicates) options.maximum_predicates = options.maximum_predicates * 3 / 4;
