@@ -118,23 +118,10 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   return std::min(limit, std::max(fitting, fewest_registers));
 }
 
-namespace {
-
-/// Returns the most registers that a setmaxnreg of the code gives a warp; 0: it has none.
-std::uint32_t most_given(const ir::Function& code) {
-  std::uint32_t most = 0;
-  for (const ir::Block& block : code.blocks)
-    for (const ir::Operation& operation : block.operations)
-      if (operation.opcode == Opcode::setmaxnreg) most = std::max(most, operation.immediate);
-  return most;
-}
-
-}  // namespace
-
 /// Returns the limit of rows; warps that take registers of others (setmaxnreg) may have more than
 /// at launch.
 std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOptions& options) const {
-  const std::uint32_t given = most_given(source_.functions[kernel].code);
+  const std::uint32_t given = most_registers_given(source_.functions[kernel].code);
   return std::min(std::max(register_limit(kernel, options), given), options.maximum_registers);
 }
 
@@ -143,7 +130,7 @@ std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOption
 std::uint32_t ModuleLoader::registers_at_launch(std::uint32_t kernel, const Forms& forms) const {
   const std::uint32_t limit = register_limit(kernel, options_);
   const bool is_limited = limit < options_.maximum_registers;
-  if (is_limited && most_given(source_.functions[kernel].code) != 0) return limit;
+  if (is_limited && most_registers_given(source_.functions[kernel].code) != 0) return limit;
   return std::min(registers_per_thread(kernel, forms), limit);
 }
 

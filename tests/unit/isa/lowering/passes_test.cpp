@@ -352,6 +352,29 @@ TEST(LoweringRegisters, ValuesSpillOnlyWhereTooManyAreLive) {
   EXPECT_GT(spilled.place(Opcode::spill), spilled.place(Opcode::st, 60)) << spilled.text();
 }
 
+TEST(LoweringSchedule, WarpsWithGivenRegistersKeepTwoChainsUnderWay) {
+  std::string chains;
+  for (const int chain : {0, 1}) {
+    const std::string sum = "%r" + std::to_string(60 + chain);
+    for (int i = 0; i < 6; ++i)
+      chains += "max.s32 " + sum + ", " + (i == 0 ? "%r30" : sum) + ", %r" +
+                std::to_string(10 + 6 * chain + i) + ";\n";
+  }
+  const std::string body = loads(40) + chains + stores(40) +
+                           "st.global.u32 [%rd1+512], %r60;\nst.global.u32 [%rd1+516], %r61;\n";
+  const auto changes = [](const Lowered& k) {
+    unsigned count = 0;
+    std::uint32_t last = ir::no_register;
+    for (const ir::Operation& operation : k.all(Opcode::max)) {
+      if (operation.destinations[0].index != last) ++count;
+      last = operation.destinations[0].index;
+    }
+    return count;
+  };
+  EXPECT_EQ(changes(Lowered(body)), 2u);
+  EXPECT_EQ(changes(Lowered("setmaxnreg.inc.sync.aligned.u32 160;\n" + body)), 12u);
+}
+
 TEST(LoweringRegisters, DivisionNeedsRegistersBesidesItsOperands) {
   const std::string loads =
       "ld.volatile.global.f32 %f1, [%rd2];\nld.volatile.global.f32 %f2, [%rd2+4];\n";
