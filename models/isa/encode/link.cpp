@@ -196,13 +196,17 @@ RegisterSlots number_registers(const LinkInput& input) {
     if (rows == 0) {
       result.slot[index] = row;
       result.predicates = std::max(result.predicates, row + 1u);
+    } else if (const auto& places = input.allocation->place_of_register; !places.empty()) {
+      result.slot[index] = places[index];
+      std::uint32_t& count = rows == 1 ? result.singles : result.pairs;
+      count = std::max(count, places[index] + 1u);
     } else {
       auto& numbers = rows == 1 ? singles : pairs;
       result.slot[index] =
           numbers.try_emplace(row, static_cast<std::uint32_t>(numbers.size())).first->second;
     }
   });
-  if (input.allocation != nullptr) {
+  if (input.allocation != nullptr && input.allocation->place_of_register.empty()) {
     result.singles = static_cast<std::uint32_t>(singles.size());
     result.pairs = static_cast<std::uint32_t>(pairs.size());
   }

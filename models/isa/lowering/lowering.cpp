@@ -6,6 +6,8 @@
 /// pass names what it imitates.
 #include "models/isa/lowering/lowering.hpp"
 
+#include <algorithm>
+
 #include "models/isa/lowering/allocation/allocate.hpp"
 #include "models/isa/lowering/allocation/passes.hpp"
 #include "models/isa/lowering/branches/passes.hpp"
@@ -66,12 +68,29 @@ void take_away_fences_of_proxies(ir::Function& function) {
     });
 }
 
+/// Returns the rows that a schedule may use.  Warps that take registers from others (setmaxnreg)
+/// have them for all of their code.
+lowering::RowLimit row_limit(const ir::Function& function, const LoweringOptions& options) {
+  // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
+  constexpr std::uint32_t live_rows_worth_having = 26;
+  const std::uint32_t given = std::min(most_registers_given(function), options.maximum_registers);
+  if (given > live_rows_worth_having + lowering::reserved_registers)
+    return {.rows = given - lowering::reserved_registers, .given = true};
+  return {.rows = live_rows_worth_having, .grows = options.unroll_loops && options.rows_may_grow};
+}
+
 }  // namespace
+
+std::uint32_t most_registers_given(const ir::Function& function) {
+  std::uint32_t most = 0;
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Operation& operation : block.operations)
+      if (operation.opcode == Opcode::setmaxnreg) most = std::max(most, operation.immediate);
+  return most;
+}
 
 void rewrite(ir::Function& function, const LoweringOptions& options) {
   take_away_fences_of_proxies(function);
-  // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
-  constexpr std::uint32_t live_rows_worth_having = 26;
   if (options.simplify_flow) lowering::simplify_flow(function);
   if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
@@ -86,9 +105,7 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   if (options.propagate_copies) lowering::coalesce_copies(function);
   lowering::separate_vector_elements(function);
   if (options.eliminate_dead) lowering::eliminate_dead(function);
-  if (options.schedule)
-    lowering::schedule(function,
-                       {live_rows_worth_having, options.unroll_loops && options.rows_may_grow});
+  if (options.schedule) lowering::schedule(function, row_limit(function, options));
   if (options.preemption_points)
     lowering::place_preemption_points(function, lowering::preemption_point_interval);
 }

@@ -42,6 +42,8 @@ struct LoweringOptions {
   static LoweringOptions none();
 };
 
+/// Returns the most registers that a setmaxnreg of the code gives a warp; 0: it has none.
+std::uint32_t most_registers_given(const ir::Function& function);
 /// Rewrites `function` in place into machine-like operations, regardless of the maxima.
 void rewrite(ir::Function& function, const LoweringOptions& options = {});
 /// Rewrites `function` in place as rewrite() does, and allocates its registers.

@@ -11,12 +11,13 @@
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/allocation/allocate.hpp"
+#include "models/isa/lowering/contraction.hpp"
 #include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
 
-constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
+constexpr std::uint32_t scoreboard_predicates = 64;
 /// Least numbers that the operands of any one instruction fit into.
 constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
 constexpr std::uint32_t registers_of_an_sm = 65536;
@@ -45,7 +46,10 @@ ModuleLoader::ModuleLoader(SourceModule source, const LoweringOptions& options)
   source_.clusters = options.clusters;
   for (std::uint32_t f = 0; f < source_.functions.size(); ++f) {
     SourceFunction& function = source_.functions[f];
-    if (function.has_body && !function.mistake) find_successors(function.code);
+    if (function.has_body && !function.mistake) {
+      find_successors(function.code);
+      contract_products(function.code);
+    }
     own_rows_.push_back({function.has_body ? &function.code : nullptr, nullptr});
     if (function.code.is_entry && function.has_body) kernels_.push_back(f);
   }
@@ -114,23 +118,10 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   return std::min(limit, std::max(fitting, fewest_registers));
 }
 
-namespace {
-
-/// Returns the most registers that a setmaxnreg of the code gives a warp; 0: it has none.
-std::uint32_t most_given(const ir::Function& code) {
-  std::uint32_t most = 0;
-  for (const ir::Block& block : code.blocks)
-    for (const ir::Operation& operation : block.operations)
-      if (operation.opcode == Opcode::setmaxnreg) most = std::max(most, operation.immediate);
-  return most;
-}
-
-}  // namespace
-
 /// Returns the limit of rows; warps that take registers of others (setmaxnreg) may have more than
 /// at launch.
 std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOptions& options) const {
-  const std::uint32_t given = most_given(source_.functions[kernel].code);
+  const std::uint32_t given = most_registers_given(source_.functions[kernel].code);
   return std::min(std::max(register_limit(kernel, options), given), options.maximum_registers);
 }
 
@@ -139,7 +130,7 @@ std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOption
 std::uint32_t ModuleLoader::registers_at_launch(std::uint32_t kernel, const Forms& forms) const {
   const std::uint32_t limit = register_limit(kernel, options_);
   const bool is_limited = limit < options_.maximum_registers;
-  if (is_limited && most_given(source_.functions[kernel].code) != 0) return limit;
+  if (is_limited && most_registers_given(source_.functions[kernel].code) != 0) return limit;
   return std::min(registers_per_thread(kernel, forms), limit);
 }
 
@@ -250,19 +241,19 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
       allocate_rewritten(forms[f], f, row_limit(kernel, options), options.maximum_predicates,
                          frugal);
     std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
-    const bool rows = program && program->rows <= scoreboard_rows;
+    const bool rows = program && program->rows <= most_encoded_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
       program->registers_per_thread = registers_at_launch(kernel, forms);
       find_live_rows(*program);
       return *std::move(program);
     }
-    // Pairs and single rows do not share rows, and neither do functions.  Fewer registers leave
+    // Functions do not share rows, and neither do pairs and single rows.  Fewer registers leave
     // room for that: fewer by the excess of rows, but by at most a quarter at once.
     if (!rows && !frugal && has_frugal_order()) continue;
     if (!rows) {
       const std::uint32_t limit = row_limit(kernel, options);
-      const std::uint32_t excess = program ? program->rows - scoreboard_rows : limit;
+      const std::uint32_t excess = program ? program->rows - most_encoded_rows : limit;
       options.maximum_registers = limit - std::clamp(excess, 8U, limit / 4);
     }
     if (!predicates) options.maximum_predicates = options.maximum_predicates * 3 / 4;

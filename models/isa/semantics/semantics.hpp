@@ -50,7 +50,7 @@
 /// - shfl: `mode` ShuffleMode; sources value, lane, clamp, and for .sync the member mask.  A source
 ///   lane that does not execute reads as zero.  vote: `mode` VoteMode; the member mask is
 ///   source[0]. match: `mode` MatchMode.  redux: `atomic`.  elect: source[0] the member mask, d|p.
-/// - fma, mul (f32, f64): `mode` bit 0 negates the product, bit 1 the addend.
+/// - fma, and mul of f32 and f64: `mode` bit 0 negates the product, bit 1 the addend.
 /// - mma: Instruction::target is the packed form (matrix/form.hpp), to be set by who binds; sources
 ///   A, B, C and a member mask of all lanes; all lanes execute it.  movmatrix likewise, of one row.
 /// - iadd3: d = a + b + c (bit i of `mode` negates source i).  lea: d = (a << immediate) + b.

@@ -14,6 +14,10 @@ inline constexpr std::uint32_t reserved_registers = 3;
 /// `ranges`: the function's live ranges.
 Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange>& ranges,
                        std::uint32_t maximum_registers);
+/// Gives the registers places among those of their width, if an encoded program would have too many
+/// rows otherwise.
+void separate_pairs(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                    Allocation& allocation);
 /// Returns Allocation::predicates of assign_rows.
 std::uint32_t count_predicates(const ir::Function& function, const std::vector<LiveRange>& ranges);
 

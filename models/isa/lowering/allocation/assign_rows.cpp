@@ -10,6 +10,7 @@
 /// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
 /// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "models/isa/lowering/allocation/allocate.hpp"
@@ -204,6 +205,26 @@ Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange
   best.registers_per_thread = std::max(best.rows + reserved_registers,
                                        std::min(best.registers_per_thread, maximum_registers));
   return best;
+}
+
+void separate_pairs(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                    Allocation& allocation) {
+  std::set<std::uint16_t> pairs, singles;
+  for (std::uint32_t r = 0; r < allocation.row_of_register.size(); ++r) {
+    const std::uint16_t row = allocation.row_of_register[r];
+    const unsigned rows = rows_of(function.registers[r].type);
+    if (row != no_row && rows != 0) (rows == 2 ? pairs : singles).insert(row);
+  }
+  if (2 * pairs.size() + singles.size() <= most_encoded_rows) return;
+  const std::uint32_t positions = count_positions(function);
+  Rows of_pairs(positions, 0), of_singles(positions, 0);
+  allocation.place_of_register = allocation.row_of_register;
+  for (const std::uint32_t r : by_start(ranges)) {
+    const unsigned rows = rows_of(function.registers[r].type);
+    if (rows != 0)
+      allocation.place_of_register[r] =
+          (rows == 2 ? of_pairs : of_singles).take(ranges[r], 1, false);
+  }
 }
 
 }  // namespace lockstep::isa::lowering

@@ -6,6 +6,7 @@
 #include "models/isa/lowering/allocation/held_operands.hpp"
 #include "models/isa/lowering/allocation/shifted_ranges.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -14,9 +15,14 @@ namespace {
 /// Replaces a register by a short-lived one around each of its uses.
 class Spiller {
  public:
-  Spiller(ir::Function& function, std::uint32_t victim)
-      : function_(function), victim_(victim), type_(function.registers[victim].type) {
+  /// Makes the spiller; `made_by`: operation that makes the victim's constant, or nullptr.
+  Spiller(ir::Function& function, std::uint32_t victim, const ir::Operation* made_by)
+      : function_(function),
+        victim_(victim),
+        type_(function.registers[victim].type),
+        made_by_(made_by) {
     is_predicate_ = type_ == Type::pred;
+    if (made_by != nullptr) return;
     if (is_predicate_) {
       home_ = new_register(function, Type::b32);
     } else {
@@ -36,7 +42,9 @@ class Spiller {
         continue;
       std::vector<ir::Operation> result;
       for (std::uint32_t o = 0; o < operations.size(); ++o)
-        if (reads(operations[o]) || writes(operations[o])) {
+        if (made_by_ != nullptr && writes(operations[o])) {
+          continue;
+        } else if (reads(operations[o]) || writes(operations[o])) {
           detours.push_back(rewrite(operations[o], result));
           detours.back().place = {b, o};
         } else {
@@ -99,8 +107,10 @@ class Spiller {
 
   ir::Operation load(std::uint32_t temporary, const ir::Operation& beside) const {
     ir::Operation operation;
+    if (made_by_ != nullptr) operation = *made_by_;
     operation.line = beside.line;
     operation.destinations = {whole(temporary)};
+    if (made_by_ != nullptr) return operation;
     if (is_predicate_) {
       operation.opcode = Opcode::setp;
       operation.type = Type::u32;
@@ -137,20 +147,39 @@ class Spiller {
   ir::Function& function_;
   std::uint32_t victim_;
   Type type_;
+  const ir::Operation* made_by_;
   bool is_predicate_ = false;
   std::uint32_t home_ = 0;    ///< register that holds a spilled predicate
   std::uint64_t offset_ = 0;  ///< offset of a spilled value in local memory
 };
 
+/// Returns whether the operation has the same result wherever it stands, without a register.
+bool makes_constant(const ir::Operation& operation) {
+  return operation.opcode == Opcode::mov && !is_guarded(operation) &&
+         operation.sources.size() == 1 && operation.destinations.size() == 1 &&
+         operation.destinations[0].kind == Kind::reg &&
+         (operation.sources[0].kind == Kind::immediate || is_constant_bank(operation.sources[0]));
+}
+
 }  // namespace
 
+Constants::Constants(const ir::Function& function) : made_by_(function.registers.size()) {
+  const Definitions definitions(function);
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Operation& operation : block.operations)
+      if (makes_constant(operation) && definitions.is_single(operation.destinations[0].index))
+        made_by_[operation.destinations[0].index] = operation;
+}
+
 void spill(ir::Function& function, const Flow& flow, std::uint32_t victim,
-           std::vector<LiveRange>& ranges, std::vector<std::uint32_t>& temporaries) {
+           const Constants& constants, std::vector<LiveRange>& ranges,
+           std::vector<std::uint32_t>& temporaries) {
   const bool is_predicate = function.registers[victim].type == Type::pred;
-  const std::vector<Detour> detours = Spiller(function, victim).run();
+  const ir::Operation* made_by = constants.find(victim);
+  const std::vector<Detour> detours = Spiller(function, victim, made_by).run();
   for (const Detour& detour : detours) temporaries.push_back(detour.temporary);
   // Registers live under a guard change when the guard is another register.
-  if (is_predicate || !shift_ranges(function, flow, victim, detours, ranges))
+  if (is_predicate || made_by != nullptr || !shift_ranges(function, flow, victim, detours, ranges))
     ranges = live_ranges(function);
 }
 

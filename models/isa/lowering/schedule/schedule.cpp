@@ -88,7 +88,8 @@ class Stretch {
         first_(first),
         count_(count),
         limit_(static_cast<int>(limit.rows)),
-        grows_(limit.grows) {}
+        grows_(limit.grows),
+        given_(limit.given) {}
 
   void run() {
     graph_ = dependences(first_, count_);
@@ -98,6 +99,7 @@ class Stretch {
     // With few rows the greedy choice may overshoot: aim lower until it does not.
     const int allowed = grows_ && original.peak() > limit_ ? grow_to(original.peak())
                                                            : std::max(limit_, original.peak());
+    if (given_) limit_ = allowed;
     std::vector<std::uint32_t> order = choose();
     while (peak_ > allowed && (limit_ -= std::max(2, limit_ / 64)) > 0) order = choose();
     if (peak_ > allowed) return;
@@ -168,7 +170,7 @@ class Stretch {
   ir::Operation* first_;
   std::uint32_t count_;
   int limit_;
-  const bool grows_;
+  const bool grows_, given_;
   int peak_ = 0;
   std::vector<std::vector<Dependence>> graph_;
   /// Rank of each operation, and operation of each rank.

@@ -11,6 +11,8 @@ struct RowLimit {
   std::uint32_t rows;
   /// true: the limit rises to the rows live in the original order plus an eighth.
   bool grows = false;
+  /// true: the warps have this many rows in any case, so that saving some gains nothing.
+  bool given = false;
 };
 
 /// Orders the operations of each block so that long waits begin early.

@@ -3,7 +3,8 @@
 ///
 /// An inner operation is fused into all of its users or not at all, since a copy in only some of
 /// them would save nothing.  The exception is the widening multiply, which saves a 64-bit addition
-/// (two instructions) in each user.  Floating point is never fused: bits would change.
+/// (two instructions) in each user.  Floating point is not fused here: bits would change
+/// (contraction.hpp).
 #include <vector>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"

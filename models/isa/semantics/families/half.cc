@@ -25,6 +25,14 @@ struct Fma {
   LOCKSTEP_INLINE static double apply(double a, double b, double c) { return a * b + c; }
 };
 
+/// Fused operation with signs: bit 0 negates the product, bit 1 the addend.
+template <class Op, unsigned signs>
+struct Signed {
+  LOCKSTEP_INLINE static double apply(double a, double b, double c) {
+    return Op::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
+  }
+};
+
 /// Applies `half` to the lower and, of pairs, to the upper halves.
 template <bool pair, class F>
 LOCKSTEP_INLINE u32 halves(u32 a, u32 b, u32 c, F half) {
@@ -56,6 +64,20 @@ template <class Format, bool pair, class Op, unsigned count>
 Execute pick_rounded(const SemanticKey& key) {
   return key.flush || key.saturate || key.relu ? &rounded<Format, pair, Op, count, false>
                                                : &rounded<Format, pair, Op, count, true>;
+}
+
+template <class Format, bool pair, class Op>
+Execute pick_fused(const SemanticKey& key) {
+  switch (key.mode & 3) {
+    case 1:
+      return pick_rounded<Format, pair, Signed<Op, 1>, 3>(key);
+    case 2:
+      return pick_rounded<Format, pair, Signed<Op, 2>, 3>(key);
+    case 3:
+      return pick_rounded<Format, pair, Signed<Op, 3>, 3>(key);
+    default:
+      return pick_rounded<Format, pair, Op, 3>(key);
+  }
 }
 
 template <class Format, bool pair, bool maximum>
@@ -102,8 +124,8 @@ Execute select_format(const SemanticKey& key) {
     case Opcode::mul:
       return pick_rounded<Format, pair, Mul, 2>(key);
     case Opcode::fma:
-      if (Format::exponent_bits == 8) return pick_rounded<Format, pair, FmaToOdd, 3>(key);
-      return pick_rounded<Format, pair, Fma, 3>(key);
+      if (Format::exponent_bits == 8) return pick_fused<Format, pair, FmaToOdd>(key);
+      return pick_fused<Format, pair, Fma>(key);
     case Opcode::min:
       return &extremum<Format, pair, false>;
     case Opcode::max:

@@ -7,11 +7,16 @@ namespace {
 
 LOCKSTEP_BOTH_FORMS(ManyRegisters);
 
-/// `line` for each number from 0, with the number in place of "#".
+/// `line` with the number in place of "#".
+std::string numbered(const std::string& line, unsigned number) {
+  std::string text;
+  for (const char c : line) text += c == '#' ? std::to_string(number) : std::string(1, c);
+  return text;
+}
+/// `line` for each number from 0.
 std::string repeated(unsigned count, const std::string& line) {
   std::string text;
-  for (unsigned i = 0; i < count; ++i)
-    for (const char c : line) text += c == '#' ? std::to_string(i) : std::string(1, c);
+  for (unsigned i = 0; i < count; ++i) text += numbered(line, i);
   return text;
 }
 
@@ -47,6 +52,29 @@ TEST_P(ManyRegisters, ValuesBeyondTheRowsThatOperandsName) {
     for (std::uint32_t k = 0; k < values; ++k) expected = 3 * (expected ^ i) + 1;
     EXPECT_EQ(out[i], expected) << i;
   }
+}
+
+/// Ten times twenty values that stay, and before them four pairs whose rows they take.
+std::string pairs_before_singles() {
+  std::string body = ".reg .b32 %q<200>;\n.reg .b64 %w<40>;\n";
+  for (unsigned round = 0; round < 10; ++round) {
+    for (const std::string line :
+         {"ld.volatile.global.u64 %w#, [%rd1];\n", "st.volatile.global.u64 [%rd1], %w#;\n"})
+      for (unsigned i = 0; i < 4; ++i) body += numbered(line, 4 * round + i);
+    for (unsigned i = 0; i < 20; ++i)
+      body +=
+          numbered("add.u32 %q#, %r1, #;\nst.volatile.global.u32 [%rd2], %q#;\n", 20 * round + i);
+  }
+  return body + "mov.u32 %r2, 0;\n" + repeated(200, "add.u32 %r2, %r2, %q#;\n") + count_of_r2;
+}
+
+TEST_P(ManyRegisters, PairsWhoseRowsHoldSingleValuesLater) {
+  const std::string text = kernel_text(pairs_before_singles());
+  const auto out = run_block(text, 32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 199 * 200 / 2 + 200 * i) << i;
+  const Program program = load_module_text(text, "pairs.ptx").kernels[0].lowered;
+  EXPECT_LE(program.rows, 256u);
+  EXPECT_EQ(program.local_bytes, 0u) << "values were spilled";
 }
 
 /// Functions f0, f1, ... that do `before`, call the next one and do `after`; the last one

@@ -308,6 +308,73 @@ TEST(LoweringRegisters, WhatDoesNotFitSpillsToLocalMemory) {
   EXPECT_EQ(spilled.function.local_bytes, spilled.allocation.spill_bytes);
 }
 
+/// Loads of `count` words into %r10 and following ones, and stores of them.
+std::string loads(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += "ld.volatile.global.u32 %r" + std::to_string(10 + i) + ", [%rd2+" +
+            std::to_string(4 * i) + "];\n";
+  return text;
+}
+std::string stores(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += "st.volatile.global.u32 [%rd1+" + std::to_string(4 * i) + "], %r" +
+            std::to_string(10 + i) + ";\n";
+  return text;
+}
+
+TEST(LoweringRegisters, ConstantsAreMovedAgainInsteadOfSpilled) {
+  std::string constants;
+  for (int i = 0; i < 5; ++i)
+    constants += "st.volatile.global.u32 [%rd1+" + std::to_string(400 + 4 * i) + "], " +
+                 std::to_string(1000 + i) + ";\n";
+  const std::string body = constants + loads(30) + stores(30) + constants;
+  const Lowered all(body);
+  ASSERT_GE(all.allocation.rows, 35u) << all.text();
+  LoweringOptions few;
+  few.maximum_registers = all.allocation.registers_per_thread - 4;
+  const Lowered spilled(body, few);
+  EXPECT_EQ(spilled.allocation.spill_bytes, 0u) << spilled.text();
+  EXPECT_GE(spilled.count(Opcode::mov), all.count(Opcode::mov) + 4) << spilled.text();
+}
+
+TEST(LoweringRegisters, ValuesSpillOnlyWhereTooManyAreLive) {
+  // %r9 is live for long and read once, but where there is room.
+  std::string body = "ld.volatile.global.u32 %r9, [%rd2];\n";
+  for (int i = 0; i < 60; ++i) body += loads(1) + stores(1);
+  body += "st.volatile.global.u32 [%rd1], %r9;\n" + loads(40) + stores(40);
+  const Lowered all(body);
+  LoweringOptions few;
+  few.maximum_registers = all.allocation.registers_per_thread - 4;
+  const Lowered spilled(body, few);
+  EXPECT_GT(spilled.count(Opcode::spill), 0u);
+  EXPECT_GT(spilled.place(Opcode::spill), spilled.place(Opcode::st, 60)) << spilled.text();
+}
+
+TEST(LoweringSchedule, WarpsWithGivenRegistersKeepTwoChainsUnderWay) {
+  std::string chains;
+  for (const int chain : {0, 1}) {
+    const std::string sum = "%r" + std::to_string(60 + chain);
+    for (int i = 0; i < 6; ++i)
+      chains += "max.s32 " + sum + ", " + (i == 0 ? "%r30" : sum) + ", %r" +
+                std::to_string(10 + 6 * chain + i) + ";\n";
+  }
+  const std::string body = loads(40) + chains + stores(40) +
+                           "st.global.u32 [%rd1+512], %r60;\nst.global.u32 [%rd1+516], %r61;\n";
+  const auto changes = [](const Lowered& k) {
+    unsigned count = 0;
+    std::uint32_t last = ir::no_register;
+    for (const ir::Operation& operation : k.all(Opcode::max)) {
+      if (operation.destinations[0].index != last) ++count;
+      last = operation.destinations[0].index;
+    }
+    return count;
+  };
+  EXPECT_EQ(changes(Lowered(body)), 2u);
+  EXPECT_EQ(changes(Lowered("setmaxnreg.inc.sync.aligned.u32 160;\n" + body)), 12u);
+}
+
 TEST(LoweringRegisters, DivisionNeedsRegistersBesidesItsOperands) {
   const std::string loads =
       "ld.volatile.global.f32 %f1, [%rd2];\nld.volatile.global.f32 %f2, [%rd2+4];\n";

@@ -40,10 +40,11 @@ TEST(Spilling, KeepsTheRangesOfAllOthersRight) {
     const Flow flow(function);
     std::vector<LiveRange> ranges = live_ranges(function);
     std::vector<std::uint32_t> temporaries;
+    const Constants constants(function);
     const auto registers = static_cast<std::uint32_t>(function.registers.size());
     for (auto r = static_cast<std::uint32_t>(seed % 7); r < registers; r += 7) {
       if (ranges[r].empty() || is_formal(function, r)) continue;
-      spill(function, flow, r, ranges, temporaries);
+      spill(function, flow, r, constants, ranges, temporaries);
       ASSERT_EQ(text_of(ranges), text_of(live_ranges(function)))
           << "seed " << seed << ", register " << r;
     }
