@@ -391,7 +391,8 @@ struct WindowTimesRow {
 struct RankRow {
   std::uint32_t rank = 0;
   double wall = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0, other = 0;
-  double sampling = 0, windows_apart = 1;
+  double sampling = 0, windows_apart = 1, flushing = 0, full_flushes = 0;
+  std::uint32_t flushes = 0;
 
   static auto schema() {
     using R = RankRow;
@@ -410,7 +411,13 @@ struct RankRow {
                          "part of `other`: time for sampling the rank's own components")
         .optional_column("windows_apart", &R::windows_apart, "windows",
                          "windows between two meetings of ranks that have whole GPUs; 1: one GPU, "
-                         "or several ranks");
+                         "or several ranks")
+        .optional_column(
+            "flushing", &R::flushing, "s",
+            "part of `other`: time for writing rows to the file, twice a second at most")
+        .optional_column("flushes", &R::flushes, "number", "how often rows were written")
+        .optional_column("full_flushes", &R::full_flushes, "number",
+                         "how often rows must be written because there is no more room for them");
   }
 };
 

@@ -3,21 +3,23 @@
 //
 // GPU `rank` of `gpus` sends a part in each round.  In rounds below gpus - 1 it is the sum of its own elements and of
 // what has arrived; the neighbour's `arrived` has a place for each of these rounds.  In later rounds it goes to where it
-// stays.  A block is a channel with elements of its own in each part, which it sends in slices, so that GPUs add and
-// send at the same time.
+// stays.  A block is a channel with elements of its own in each part, which it sends in two slices, as NCCL does, so that
+// GPUs add and send at the same time.  The last warp of a block only posts: it waits until a slice has been stored and
+// tells the neighbour, while the others begin the next slice.  In a block of one warp, or of parts of one, all work.
 //
 // `flags` has two words for each block: how many slices have arrived there in all, and how many had when the launch
 // began.
 
-constexpr int slices = 4, unroll = 4;
+constexpr int slices = 2, unroll = 4, warp = 32;
 
 struct Channel {
-  int thread, threads;
+  int thread, workers, poster;
   unsigned* own;
   unsigned* next;
   unsigned before;
 
-  // Waits until that many slices of this launch have arrived.
+  __device__ bool works() const { return thread < workers; }
+  // Waits until that many slices of this launch have arrived; for those that work.
   __device__ void wait(int arrived) const {
     if (thread == 0) {
       unsigned seen;
@@ -25,12 +27,16 @@ struct Channel {
         asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(own) : "memory");
       } while (static_cast<int>(seen - before) < arrived);
     }
-    __syncthreads();
+    if (poster == 0) {
+      __syncthreads();
+    } else {
+      asm volatile("bar.sync 1, %0;" ::"r"(workers) : "memory");
+    }
   }
-  // Tells the neighbour that so many slices of this launch are there.
+  // All have stored a slice: the poster tells the neighbour that so many of this launch are there.
   __device__ void post(int sent) const {
     __syncthreads();
-    if (thread == 0) {
+    if (thread == poster) {
       __threadfence_system();
       asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(next), "r"(before + sent) : "memory");
     }
@@ -43,17 +49,17 @@ __device__ float add(float a, float b) { return a + b; }
 // Elements [begin, end): one + other, or one, goes to `to` and `also`, which may be null.
 template <class T>
 __device__ void move(const Channel& channel, int begin, int end, const T* one, const T* other, T* to, T* also) {
-  for (int first = begin + channel.thread; first < end; first += unroll * channel.threads) {
+  for (int first = begin + channel.thread; first < end; first += unroll * channel.workers) {
     T value[unroll], more[unroll];
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-      const int i = first + u * channel.threads;
+      const int i = first + u * channel.workers;
       if (i < end) value[u] = __ldcg(one + i);
       if (i < end && other != nullptr) more[u] = __ldcg(other + i);
     }
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-      const int i = first + u * channel.threads;
+      const int i = first + u * channel.workers;
       if (i >= end) break;
       if (other != nullptr) value[u] = add(more[u], value[u]);
       if (to != nullptr) to[i] = value[u];
@@ -80,8 +86,10 @@ __device__ void go_round(const Channel& channel, T* data, T* next_data, const T*
     T* const to = round < sums ? next_arrived + round * part : round < end_round ? next_data + number * part : nullptr;
     for (int s = 0; s < slices; ++s) {
       const int from = min(end, begin + s * slice);
-      if (round > first_round) channel.wait((round - first_round - 1) * slices + s + 1);
-      move(channel, from, min(end, from + slice), own, other, to, stays);
+      if (channel.works()) {
+        if (round > first_round) channel.wait((round - first_round - 1) * slices + s + 1);
+        move(channel, from, min(end, from + slice), own, other, to, stays);
+      }
       if (to != nullptr) channel.post((round - first_round) * slices + s + 1);
     }
   }
@@ -91,7 +99,9 @@ extern "C" __global__ void ring_kernel(float* data, float* next_data, float* arr
                                        unsigned* flags, unsigned* next_flags, int rank, int gpus, int part,
                                        int first_round, int end_round) {
   unsigned* const own = flags + 2 * blockIdx.x;
-  const Channel channel{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), own,
+  const int threads = blockDim.x;
+  const int poster = threads > warp && threads % warp == 0 ? threads - warp : 0;
+  const Channel channel{static_cast<int>(threadIdx.x), poster == 0 ? threads : poster, poster, own,
                         next_flags + 2 * blockIdx.x, own[1]};
   if (part % 4 == 0) {
     go_round(channel, reinterpret_cast<float4*>(data), reinterpret_cast<float4*>(next_data),
@@ -100,6 +110,7 @@ extern "C" __global__ void ring_kernel(float* data, float* next_data, float* arr
   } else {
     go_round(channel, data, next_data, arrived, next_arrived, rank, gpus, part, first_round, end_round);
   }
+  if (!channel.works()) return;
   const int all = (end_round - first_round) * slices;
   channel.wait(all);
   if (channel.thread == 0) own[1] = channel.before + all;

@@ -1,6 +1,7 @@
 #include "core/output/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -16,8 +17,8 @@ constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t index_node_bytes = 8 << 10;
 constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
 // Readers see new epochs twice a second, as long as writing takes at most a hundredth of the time.
-constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
-constexpr int flush_share = 100;
+constexpr double least_flush_interval = 0.5, longest_flush_interval = 2;  // seconds
+constexpr double flush_share = 100;
 
 std::size_t rows_of_chunk(std::size_t row_bytes) {
   return std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, 256);
@@ -83,6 +84,10 @@ void write_tenants(h5::File& file, const std::string& axis, const std::vector<st
 
 }  // namespace
 
+double seconds_to_next_flush(double flush) {
+  return std::clamp(flush * flush_share, least_flush_interval, longest_flush_interval);
+}
+
 /// A data set below /stats.
 struct StatisticsRecorder::Series {
   std::string kind;
@@ -102,7 +107,8 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
       layout_(std::move(layout)),
       places_(layout_.size()),
       previous_(layout_.size(), 0),
-      next_flush_(std::chrono::steady_clock::now() + least_flush_interval) {
+      next_flush_(std::chrono::steady_clock::now() +
+                  std::chrono::milliseconds(std::lround(1e3 * least_flush_interval))) {
   LOCKSTEP_CHECK(tenant_names.size() == layout_.tenants(), "as many names as tenants");
   h5::File& file = output_.file();
   times_ = file.create_series("/epochs/time", h5::Scalar::i64, {}, 1024);
@@ -269,6 +275,8 @@ void StatisticsRecorder::flush() {
   const auto begin = std::chrono::steady_clock::now();
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
+  flush_times_.full += static_cast<double>(pending_.count() * sizeof(h5::Series::Word)) /
+                       static_cast<double>(pending_bytes);
   output_.make_room(most_bytes(rows));
   pending_.for_each_series(places_, series_.size(), [&](std::size_t number, auto words) {
     series_[number].dataset.append(rows, words);
@@ -284,9 +292,11 @@ void StatisticsRecorder::flush() {
   times_.flush();
   broken_ = false;
   const auto end = std::chrono::steady_clock::now();
-  next_flush_ =
-      end + std::clamp<std::chrono::steady_clock::duration>(
-                (end - begin) * flush_share, least_flush_interval, longest_flush_interval);
+  const std::chrono::duration<double> took = end - begin;
+  ++flush_times_.count;
+  flush_times_.seconds += took.count();
+  next_flush_ = end + std::chrono::round<std::chrono::steady_clock::duration>(
+                          std::chrono::duration<double>(seconds_to_next_flush(took.count())));
 }
 
 void StatisticsRecorder::finish() {

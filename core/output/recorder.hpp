@@ -71,6 +71,15 @@ class StatisticsLayout {
   std::size_t size_ = 0;
 };
 
+/// Time that the recorder has spent writing rows to the file.
+struct FlushTimes {
+  std::uint64_t count = 0;
+  double seconds = 0;
+  double full = 0;  ///< number of flushes if rows were written only when there is no more room
+};
+/// Returns the least time from the end of a flush of `flush` seconds to the next one.
+double seconds_to_next_flush(double flush);
+
 /// Turns the values sampled at each epoch into rows of increments in the output file.  Lives on
 /// rank 0.
 class StatisticsRecorder {
@@ -108,6 +117,7 @@ class StatisticsRecorder {
   std::span<const std::uint64_t> totals() const { return previous_; }
   /// Returns the number of rows written so far.
   std::uint64_t epochs() const { return epochs_; }
+  const FlushTimes& flush_times() const { return flush_times_; }
 
   /// Serialises the values from which the next increments are taken.
   void serialize(Archive& archive);
@@ -135,6 +145,7 @@ class StatisticsRecorder {
   h5::Series times_;
   std::uint64_t epochs_ = 0;
   std::chrono::steady_clock::time_point next_flush_;
+  FlushTimes flush_times_;
   bool broken_ = false;  ///< true after a failed write
 };
 

@@ -81,8 +81,11 @@ MeasuredCosts least_of(const std::vector<MeasuredCosts>& runs) {
       least.components[i].nanoseconds =
           std::min(least.components[i].nanoseconds, runs[r].components.at(i).nanoseconds);
     RankRow& rank = least.ranks.front();
-    rank.wall = std::min(rank.wall, runs[r].ranks.front().wall);
-    rank.other = std::min(rank.other, runs[r].ranks.front().other);
+    const RankRow& other = runs[r].ranks.front();
+    for (double RankRow::*time : {&RankRow::wall, &RankRow::working, &RankRow::other,
+                                  &RankRow::sampling, &RankRow::flushing})
+      rank.*time = std::min(rank.*time, other.*time);
+    rank.flushes = std::min(rank.flushes, other.flushes);
   }
   least.windows.clear();
   for (const auto& [step, row] : steps) least.windows.push_back(row);

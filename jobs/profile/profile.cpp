@@ -54,8 +54,11 @@ std::vector<WindowTimesRow> times_rows(const std::vector<std::vector<WindowTimes
   return rows;
 }
 
-RankRow row_of(const Profile& profile, const RunSummary& summary) {
+RankRow row_of(const Profile& profile, const RunSummary& summary, const FlushTimes& flushes) {
   RankRow row;
+  row.flushing = flushes.seconds;
+  row.flushes = static_cast<std::uint32_t>(flushes.count);
+  row.full_flushes = flushes.full;
   row.wall = summary.wall_seconds;
   row.working = profile.working_seconds;
   row.exchanging = profile.exchanging_seconds;
@@ -70,10 +73,11 @@ RankRow row_of(const Profile& profile, const RunSummary& summary) {
 
 }  // namespace
 
-RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary) {
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
+                          const FlushTimes& flushes) {
   const Profile& own = engine.profile();
   Communicator& communicator = engine.communicator();
-  const RankRow own_row = row_of(own, summary);
+  const RankRow own_row = row_of(own, summary, flushes);
   RunProfile all;
   for (const std::vector<RankRow>& row : gather(communicator, std::span(&own_row, 1))) {
     all.ranks.push_back(row.at(0));

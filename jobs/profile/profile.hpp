@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
+#include "core/output/recorder.hpp"
 #include "core/output/run_output.hpp"
 #include "jobs/tables.hpp"
 
@@ -18,8 +19,10 @@ struct RunProfile {
   std::vector<SpeedupRow> speedups;
 };
 
-/// Returns the profile on rank 0. `summary`: time that this rank spent. Collective.
-RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary);
+/// Returns the profile on rank 0. `summary`: time that this rank spent; `flushes`: what of it went
+/// to the file. Collective.
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
+                          const FlushTimes& flushes);
 
 /// Returns the largest costs and the predicted speed-ups, for people.
 std::string profile_report(const RunProfile& profile);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <queue>
 
+#include "core/output/recorder.hpp"
 #include "jobs/profile/dealt_ranks.hpp"
 #include "jobs/profile/largest_costs.hpp"
 
@@ -104,10 +105,19 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
   const RankRow& measured = ranks.front();
   // Disturbances of the computer are excluded from the costs of components; the rest of the time
   // contains them in proportion.
-  const double scale =
-      1e9 * in_windows_ / all * std::min(1.0, all / std::max(measured.working * 1e9, 1.0));
+  const double recorded = 1e9 * in_windows_ / all;
+  const double undisturbed = std::min(1.0, all / std::max(measured.working * 1e9, 1.0));
+  const double scale = recorded * undisturbed;
   sampling_ = std::min(measured.sampling, measured.other) * scale;
-  writing_ = measured.other * scale - sampling_;
+  const double flushing = std::min(measured.flushing * scale, measured.other * scale - sampling_);
+  collecting_ = measured.other * scale - sampling_ - flushing;
+  if (measured.flushes > 0) {
+    most_flushes_ = measured.flushes;
+    least_flushes_ = std::min(std::floor(measured.full_flushes), most_flushes_);
+    flush_ = flushing / most_flushes_;
+    const double seconds = undisturbed * measured.flushing / most_flushes_;
+    between_flushes_ = seconds_to_next_flush(seconds) * recorded;
+  }
   apart_ = std::max<std::size_t>(1, std::size_t(std::lround(measured.windows_apart)));
 }
 
@@ -117,6 +127,12 @@ std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
 
 std::size_t SpeedupModel::windows_between_meetings(int ranks) const {
   return ranks > 1 && static_cast<std::size_t>(ranks) <= gpus_of(components_) ? apart_ : 1;
+}
+
+double SpeedupModel::flushing_nanoseconds(double others) const {
+  if (flush_ <= 0) return 0;
+  const double by_clock = std::floor(others / between_flushes_);
+  return flush_ * std::clamp(by_clock, least_flushes_, most_flushes_);
 }
 
 double SpeedupModel::stretch_nanoseconds(Stretch windows, const std::vector<int>& home, int ranks,
@@ -164,8 +180,7 @@ Prediction SpeedupModel::predict(int ranks, int threads) const {
   const std::size_t most = windows_between_meetings(ranks);
   const double exchange = exchange_nanoseconds(ranks);
   Losses losses;
-  double parallel = writing_ + sampling_ / ranks;
-  losses.nanoseconds["recording epochs"] = parallel;
+  double parallel = collecting_ + sampling_ / ranks;
   for (std::size_t first = 0; first < windows_.size();) {
     std::size_t end = first + 1;
     while (end < windows_.size() && end - first < most &&
@@ -177,8 +192,11 @@ Prediction SpeedupModel::predict(int ranks, int threads) const {
     losses.nanoseconds["exchange between ranks"] += weight * exchange;
     first = end;
   }
+  const double flushing = flushing_nanoseconds(parallel);
+  losses.nanoseconds["recording epochs"] = collecting_ + sampling_ / ranks + flushing;
+  const double alone = in_windows_ + collecting_ + sampling_;
   Prediction result{ranks, threads, 1, losses.largest()};
-  if (parallel > 0) result.speedup = (in_windows_ + writing_ + sampling_) / parallel;
+  if (parallel > 0) result.speedup = (alone + flushing_nanoseconds(alone)) / (parallel + flushing);
   return result;
 }
 

@@ -5,8 +5,10 @@
 /// thread.  In each recorded window the components' measured costs are dealt out to threads, the
 /// longest first to the thread with the least; they are dealt to ranks once, so that each gets the
 /// same cost of every kind.  Ranks that have whole GPUs meet after as many windows as the recorded
-/// run counted for such ranks; other ranks meet after each window.  The time for writing an epoch
-/// stays the same, and ranks share the time for sampling it.
+/// run counted for such ranks; other ranks meet after each window.  The time for collecting an
+/// epoch stays the same, and ranks share the time for sampling it.  Rows are written to the file by
+/// the clock of this computer, or when there is no more room for them, so that a faster run writes
+/// less often.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
 /// exchange costs the same for every cut, and the gain of cores from their own caches is the same
@@ -46,6 +48,8 @@ class SpeedupModel {
   };
   std::vector<int> deal_to_ranks(int ranks) const;
   using Stretch = std::span<const MeasuredWindow>;
+  /// Returns the time for writing rows to the file in a run that takes `others` without it.
+  double flushing_nanoseconds(double others) const;
   /// Returns how many windows ranks go through between two meetings.
   std::size_t windows_between_meetings(int ranks) const;
   /// Returns the time of windows after which ranks meet, beside the exchange; adds to the losses.
@@ -56,9 +60,11 @@ class SpeedupModel {
   const std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
   std::vector<MeasuredWindow> windows_;    ///< windows, those of the same weight in a row
   double in_windows_ = 0;                  ///< time in windows, ns
-  /// Times at epochs in the recorded windows, ns: rank 0 writes what all ranks have counted; each
+  /// Times at epochs in the recorded windows, ns: rank 0 collects what all ranks have counted; each
   /// rank samples its own components.
-  double writing_ = 0, sampling_ = 0;
+  double collecting_ = 0, sampling_ = 0;
+  double flush_ = 0, between_flushes_ = 0;  ///< ns in the recorded windows
+  double least_flushes_ = 0, most_flushes_ = 0;
   std::size_t apart_ = 1;  ///< windows between two meetings of ranks that have whole GPUs
 };
 

@@ -280,7 +280,9 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     checked.emplace();
   }
   Gathered gathered;
-  if (line.profile) gathered.profile = gather_profile(engine, machine.graph(), summary);
+  if (line.profile)
+    gathered.profile = gather_profile(engine, machine.graph(), summary,
+                                      output ? output->recorder.flush_times() : FlushTimes{});
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine, machine);
   if (preempts(run->parameters.policies))
     gathered.preemptions = gather_preemptions(engine, machine);

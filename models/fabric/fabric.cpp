@@ -33,6 +33,13 @@ Fabric::Fabric(const Node& fabric, std::size_t gpus, std::size_t all)
     for (std::size_t to = 0; to < gpus; ++to) links_[from * gpus_ + to] = from != to;
 }
 
+std::uint32_t Fabric::links_of(std::uint32_t gpu) const {
+  if (is_switch()) return parameters_.links;
+  std::uint32_t all = 0;
+  for (std::uint32_t to = 0; to < gpus_; ++to) all += links(gpu, to);
+  return all;
+}
+
 void Fabric::read_pairs(const Node& pairs, std::size_t gpus) {
   for (const Node& node : pairs.items()) {
     const auto pair = read_parameters<PairParameters>(node);

@@ -24,6 +24,8 @@ class Fabric {
   const FabricParameters& parameters() const { return parameters_; }
   bool is_switch() const { return parameters_.kind == FabricKind::crossed; }
   bool has_way(std::uint32_t from, std::uint32_t to) const { return links(from, to) > 0; }
+  /// Returns the number of NVLinks that a GPU has.
+  std::uint32_t links_of(std::uint32_t gpu) const;
   /// Returns the bytes per second from one GPU to another, headers included.
   double rate(std::uint32_t from, std::uint32_t to) const {
     return parameters_.rate.bytes_per_second() * links(from, to);

@@ -142,13 +142,14 @@ void GpuBuilder::add_coordinator(Graph& graph) {
                          std::max({times.request, times.response, times.gmmu}), prefix_, group_});
 }
 
-void GpuBuilder::add_port(Graph& graph, ComponentId host) {
+void GpuBuilder::add_port(Graph& graph, ComponentId host, std::uint32_t links) {
   constexpr double hub_weight = 0.2, memory_traffic = 1, rare_traffic = 0.02;
   const LinkTimes times(parameters_.gpu);
   const Time host_link = parameters_.host.link_latency;
   layout_.port_kind = graph.add_kind(prefix_ + "port");
   const ComponentId port = graph.add_component(*layout_.port_kind, hub_weight, group_);
   layout_.port = port;
+  layout_.port_links = links;
   graph.connect(host, port, host_link, rare_traffic);
   graph.connect(port, host, host_link, rare_traffic);
   for (const ComponentId sm : layout_.sms) {
@@ -290,6 +291,7 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.replay = host_fault_parameters(parameters_.policies.fault_handling).replay;
   setup.to_gmmu = links.to_one(sm, layout_.gmmu_kind);
   if (layout_.port_kind) setup.to_port = links.to_all(sm, *layout_.port_kind);
+  setup.port_links = layout_.port_links;
   if (layout_.hub_kind) setup.to_hub = links.to_all(sm, *layout_.hub_kind);
   setup.sides = coordination_.sm_sides(index, sm);
   setup.epochs = coordination_.epochs_of(sm, links);

@@ -32,6 +32,7 @@ class GpuBuilder {
     // Members of a GPU that has ways to others:
     std::optional<KindId> port_kind = {};
     std::optional<ComponentId> port = {};
+    std::uint32_t port_links = 1;  ///< NVLinks of the port
     /// Kind of the component that serves the transfers of the host link; nothing: the host serves
     /// them.
     std::optional<KindId> link_kind = {};
@@ -61,8 +62,8 @@ class GpuBuilder {
   void add_coordinator(Graph& graph);
 
   /// Adds the GPU's port to other GPUs, after the components of all GPUs, and links it with the
-  /// GPU's own components and the host.
-  void add_port(Graph& graph, ComponentId host);
+  /// GPU's own components and the host.  `links`: number of its NVLinks.
+  void add_port(Graph& graph, ComponentId host, std::uint32_t links);
   /// Links the GPU with the component that serves the transfers of its host link.
   void connect_link(Graph& graph, ComponentId unit, Time latency);
   /// `peers`: the other GPUs.

@@ -42,7 +42,9 @@ class GpuSite {
 
   void lay_out(Graph& graph, ComponentId host);
   /// Adds the GPU's port to other GPUs, after all sites have been laid out.
-  void add_port(Graph& graph, ComponentId host) { gpu_.add_port(graph, host); }
+  void add_port(Graph& graph, ComponentId host, std::uint32_t links) {
+    gpu_.add_port(graph, host, links);
+  }
   /// Links the GPU with the component that serves the transfers of its host link.
   void connect_link(Graph& graph, ComponentId unit, Time latency) {
     gpu_.connect_link(graph, unit, latency);

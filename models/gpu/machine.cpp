@@ -78,7 +78,8 @@ void Machine::lay_out(const Options& options) {
 void Machine::add_ports() {
   constexpr double peer_traffic = 0.5;  // relative traffic, for the partitioner
   const FabricParameters& fabric = parameters_.fabric->parameters();
-  for (const auto& site : sites_) site->add_port(graph_, host_);
+  for (const auto& site : sites_)
+    site->add_port(graph_, host_, parameters_.fabric->links_of(site->place().gpu));
   for (const auto& from : sites_)
     for (const auto& to : sites_)
       if (parameters_.fabric->has_way(from->place().gpu, to->place().gpu))

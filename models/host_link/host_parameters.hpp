@@ -50,7 +50,7 @@ struct HostParameters {
                "latency of the host link, each way")
         .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
                "the driver's time per kernel launch, at the CPU")
-        .field("collective_start", &P::collective_start, 30_us, range(0_ns, 10_ms),
+        .field("collective_start", &P::collective_start, 26_us, range(0_ns, 10_ms),
                "time that a program and its library take before the kernels of a collective begin "
                "(by: kernel)")
         .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),

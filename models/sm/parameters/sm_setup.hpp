@@ -49,8 +49,9 @@ struct SmSetup {
   ContextArea contexts;  ///< context area of this SM
   std::vector<Link> to_partitions;
   Link to_host, to_dispatcher, to_gmmu;
-  std::vector<Link> to_port;  ///< link to memory of other GPUs: one, or none
-  std::vector<Link> to_hub;   ///< link to the hub of the GPC, for clusters of blocks: one, or none
+  std::vector<Link> to_port;     ///< link to memory of other GPUs: one, or none
+  std::uint32_t port_links = 1;  ///< NVLinks of that port, each with credits of its own
+  std::vector<Link> to_hub;  ///< link to the hub of the GPC, for clusters of blocks: one, or none
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
   /// Time without progress after which a warp is reported; zero: never.

@@ -3,6 +3,11 @@
 #include "core/error/error.hpp"
 
 namespace lockstep {
+namespace {
+
+constexpr std::uint32_t most_credits = 0xffff;
+
+}  // namespace
 
 RequestPort::RequestPort(Setup setup)
     : noc_(setup.noc),
@@ -13,7 +18,8 @@ RequestPort::RequestPort(Setup setup)
     kinds_.push_back({way.kind, way.name, static_cast<std::uint16_t>(way.links.size())});
     first_.at(number_of(way.kind)) = static_cast<std::uint16_t>(lanes_.size());
     trunks_[number_of(way.kind)] = Trunk(way.links);
-    lanes_.resize(lanes_.size() + way.links.size(), Lane{static_cast<std::uint16_t>(noc_.credits)});
+    const std::uint32_t credits = std::min(noc_.credits * way.entries, most_credits);
+    lanes_.resize(lanes_.size() + way.links.size(), Lane{static_cast<std::uint16_t>(credits)});
   }
 }
 

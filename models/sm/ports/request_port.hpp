@@ -33,7 +33,8 @@ class RequestPort {
   struct Way {
     Destination::Kind kind;
     std::string name;
-    std::vector<Link> links;  ///< links to neighbours in the graph
+    std::vector<Link> links;    ///< links to neighbours in the graph
+    std::uint32_t entries = 1;  ///< receiving ports of a destination, each with noc.credits
   };
   struct Setup {
     NocParameters noc;

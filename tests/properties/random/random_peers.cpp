@@ -59,7 +59,8 @@ std::string random_fabric(Random& random) {
   static const char* const rates[] = {"1GB/s", "20GB/s", "300GB/s"};
   static const char* const latencies[] = {"20ns", "130ns", "700ns"};
   static const char* const tags[] = {"1", "3", "64", "1024"};
-  return std::string("{name: random, kind: ") + (random() % 2 ? "switch" : "direct") +
+  static const char* const ports[] = {"switch", "direct", "switch, links: 12", "direct"};
+  return std::string("{name: random, kind: ") + ports[random() % 4] +
          ", rate: " + rates[random() % 3] + ", latency: " + latencies[random() % 3] +
          ", tags: " + tags[random() % 4] + "}";
 }

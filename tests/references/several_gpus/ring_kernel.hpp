@@ -13,7 +13,7 @@ namespace lockstep::reference::ring_kernel {
 
 /// A part begins at the GPU behind its own; each GPU adds its own elements and sends the sum on.
 inline void run(const Parameters& parameters, Buffers& buffers) {
-  constexpr std::size_t gpus = 4, rounds = 2 * (gpus - 1), slices = 4;
+  constexpr std::size_t gpus = 4, rounds = 2 * (gpus - 1), slices = 2;
   const auto part = static_cast<std::size_t>(integer(parameters, "part"));
   std::array<std::vector<float>, gpus> before;
   for (std::size_t k = 0; k < gpus; ++k) {

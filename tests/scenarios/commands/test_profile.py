@@ -81,9 +81,10 @@ class Profiles(ScenarioTest):
         self.assertEqual(shares, sorted(shares, reverse=True))
         self.assertLessEqual(sum(shares), 101)
 
-    def made_up(self, costs, windows, other=0.0, sampling=0.0, apart=1):
-        """A profile: nanoseconds of each component in each window; `other` seconds beside, `sampling` among them, and
-        so many windows between two meetings of GPUs."""
+    def made_up(self, costs, windows, other=0.0, sampling=0.0, apart=1, flushing=0.0, flushes=0,
+                full=0.0):
+        """A profile: nanoseconds of each component in each window; `other` seconds beside, `sampling` and `flushing`
+        among them, and so many windows between two meetings of GPUs."""
         with h5py.File(self.folder / "profile.h5", "r+") as file:
             types = {name: file[f"run/profile/{name}"].dtype for name in ("components", "windows", "ranks")}
             for name in types:
@@ -94,8 +95,8 @@ class Profiles(ScenarioTest):
             file["run/profile/windows"] = numpy.array(rows, dtype=types["windows"])
             file["run/profile/components"] = numpy.array(sums, dtype=types["components"])
             work = sum(costs.values()) * windows * 1e-9
-            file["run/profile/ranks"] = numpy.array([(0, work + other, work, 0, 0, 0, other, sampling, apart)],
-                                                    dtype=types["ranks"])
+            row = (0, work + other, work, 0, 0, 0, other, sampling, apart, flushing, flushes, full)
+            file["run/profile/ranks"] = numpy.array([row], dtype=types["ranks"])
 
     def predicted(self, *arguments):
         """(ranks, threads): speed-up, limit."""
@@ -153,6 +154,18 @@ class Profiles(ScenarioTest):
         self.assertEqual(predicted[2, 1][0], round(16 / (4 / CACHE_GAIN + 2 + 6 / 2), 2))
         self.assertAlmostEqual(predicted[1, 2][0], 16 / (4 / CACHE_GAIN + 8), delta=0.01)
         self.assertEqual(predicted[8, 1][1], "recording epochs")
+
+    def test_a_fast_run_writes_to_the_file_less_often(self):
+        """10 s of work and 10 flushes of 0.1 s, two seconds apart at least: five of them without other workers, one in
+        a quarter of the time."""
+        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10)
+        work = 10 / (4 * CACHE_GAIN)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], (10 + 0.1 * 5) / (work + 0.1), delta=0.01)
+        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=1)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], 11 / (work + 1), delta=0.01)
+        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10,
+                     full=3.9)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], 10.5 / (work + 0.3), delta=0.01)
 
     def test_a_hub_limits_the_speed_up(self):
         self.made_up({"host": 40_000_000, **{f"sm[{i}]": 10_000_000 for i in range(4)}}, windows=3)

@@ -64,15 +64,15 @@ class UnmapStorms(ManyGpusTest):
         super().setUp()
         self.write("alternate.ptx", ALTERNATE)
 
-    def run_storm(self, rounds, policy, seed, gpus=2, fabric=True):
+    def run_storm(self, rounds, policy, seed, gpus=2, fabric=True, most=(8, 60, 300), latency=(20, 130, 700)):
         """Returns how often the page came to a GPU.  Delays of the machine, too, are drawn."""
         drawn = random.Random(seed)
-        self.write("w.yaml", storm(gpus, rounds, drawn.choice((8, 60, 300)), seed))
+        self.write("w.yaml", storm(gpus, rounds, drawn.choice(most), seed))
         handling = f"{{name: host, cost_model: linear, handling: {drawn.choice(('200ns', '1us', '3us'))}}}"
         more = f"policies: {{peer_policy: {policy}, prefetcher: none, fault_handling: {handling}}}\n"
         if fabric:
             kind, rate = drawn.choice(("switch", "direct")), drawn.choice(("1GB/s", "25GB/s", "300GB/s"))
-            more += f"fabric: {{name: drawn, kind: {kind}, rate: {rate}, latency: {drawn.choice((20, 130, 700))}ns}}\n"
+            more += f"fabric: {{name: drawn, kind: {kind}, rate: {rate}, latency: {drawn.choice(latency)}ns}}\n"
         tenant = f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
         with self.run_it(self.machine([tenant], f"gpus: {gpus}", more), "o.h5", "--check") as file:
             self.assertEqual(list(file["buffers/t0/words"][:]), left(gpus, rounds))
@@ -84,6 +84,14 @@ class UnmapStorms(ManyGpusTest):
             with self.subTest(seed=seed, fabric=fabric):
                 came = self.run_storm(ROUNDS, "{name: migrate, stays: 0us}", seed, fabric=fabric)
                 self.assertGreaterEqual(came, 10000)
+
+    def test_a_frame_waits_for_stores_on_their_way_to_it(self):
+        """The fabric is slower than the driver. After a load each store is the second request, which moves the page."""
+        for seed in range(3):
+            with self.subTest(seed=seed):
+                came = self.run_storm(300, "{name: remote, threshold: 2, stays: 0us}", seed, most=(1000,),
+                                      latency=(10000,))
+                self.assertGreater(came, 50)
 
     def test_under_every_policy(self):
         for seed, policy in enumerate(("{name: duplicate, stays: 0us}", "{name: remote, threshold: 1, stays: 0us}",

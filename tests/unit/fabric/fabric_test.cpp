@@ -40,6 +40,15 @@ TEST(Fabric, DirectLinksJoinThePairsThatAreNamed) {
   EXPECT_EQ(some.rate(2, 3), 20e9);
 }
 
+TEST(Fabric, LinksOfAGpuAreThoseOfItsPortOrOfItsPairs) {
+  EXPECT_EQ(fabric("kind: switch").links_of(1), 1u);
+  EXPECT_EQ(fabric("kind: switch, links: 12").links_of(1), 12u);
+  EXPECT_EQ(fabric("kind: direct").links_of(1), 3u);
+  const Fabric some = fabric("kind: direct, pairs: [{gpus: [0, 1], links: 2}, {gpus: [1, 2]}]");
+  EXPECT_EQ(some.links_of(1), 3u);
+  EXPECT_EQ(some.links_of(3), 0u);
+}
+
 TEST(Fabric, WithoutPairsAnyTwoHaveALink) {
   EXPECT_TRUE(fabric("kind: direct").has_way(3, 0));
 }

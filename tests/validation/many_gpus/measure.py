@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Several simulated GPUs beside published measurements: prints tables of docs/validation/many_gpus.md (rows.yaml).
 
-    tests/validation/many_gpus/measure.py [TABLE ...]    copies, loads (both: three minutes)
+    tests/validation/many_gpus/measure.py [TABLE ...]    copies, stores, loads (all: five minutes)
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
-TABLES = ("copies", "loads")
+TABLES = ("copies", "stores", "loads")
 
 
 class Runner:
@@ -53,14 +53,31 @@ def copies_of(row, mebibytes):
     return f"module: nothing.ptx\nbuffers:\n{buffers}program:\n{steps}  - synchronize\n", len(ends)
 
 
-def rate(row, runner):
+def stores_of(row, mebibytes):
+    """A kernel on each GPU that copies its own memory to another's."""
+    ends = [way.split(">") for way in row["ways"]]
+    words = mebibytes * 262144
+    buffers = "".join(f"  from{i}: {{type: u32, count: {words}, memory: device, gpu: {a}}}\n"
+                      f"  to{i}: {{type: u32, count: {words}, memory: device, gpu: {b}}}\n"
+                      for i, (a, b) in enumerate(ends))
+    steps = "".join(f"  - launch: {{kernel: bandwidth_copy, gpu: {a}, grid: [{row['blocks']}], block: [512], "
+                    f"arguments: [from{i}, to{i}, {words // 4}]}}\n" for i, (a, b) in enumerate(ends))
+    return (f"module: {ROOT}/configs/workloads/bandwidth.ptx\nbuffers:\n{buffers}program:\n{steps}  - synchronize\n",
+            len(ends))
+
+
+def rate(row, runner, workload_of=copies_of, sizes=(1, 2)):
     """GB/s of all copies: of what the second half of longer ones adds."""
     ends = []
-    for mebibytes in (1, 2):
-        workload, count = copies_of(row, mebibytes)
+    for mebibytes in sizes:
+        workload, count = workload_of(row, mebibytes)
         with runner.run(row, row["gpus"], workload) as file:
             ends.append(file["tenants"]["end"][0] * 1e-15)
-    return count * (1 << 20) / (ends[1] - ends[0]) * 1e-9 / row.get("per", 1)
+    return count * (sizes[1] - sizes[0]) * (1 << 20) / (ends[1] - ends[0]) * 1e-9 / row.get("per", 1)
+
+
+def rate_of_stores(row, runner):
+    return rate(row, runner, stores_of, (8, 16))
 
 
 def latency(row, runner):
@@ -83,7 +100,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(arguments.lockstep.resolve(), pathlib.Path(folder))
         for name in arguments.tables or TABLES:
-            unit, measure = ("GB/s", rate) if name == "copies" else ("ns", latency)
+            unit, measure = {"copies": ("GB/s", rate), "stores": ("GB/s", rate_of_stores),
+                             "loads": ("ns", latency)}[name]
             print(f"| {name} | measured, {unit} | simulated | ratio | source |\n|---|---:|---:|---:|---|")
             for row in described[name]:
                 value = measure(row, runner)

@@ -43,6 +43,21 @@ TEST(SmPorts, WithoutCreditsRequestsWaitForAnAnswer) {
   EXPECT_EQ(world.ports.waiting_for(), "");
 }
 
+TEST(SmPorts, EachLinkOfAPortHasCreditsOfItsOwn) {
+  SmWorld world("", [](SmSetup& setup) {
+    few_credits(setup);
+    setup.to_port = {setup.to_host};
+    setup.port_links = 3;
+  });
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(world.ports.waiting_for(), "");
+    world.ports.send(Destination::port(), 0, SmCycle(10 + i));
+  }
+  EXPECT_EQ(world.ports.waiting_for(), "");
+  world.ports.send(Destination::port(), 0, SmCycle(16));
+  EXPECT_NE(world.ports.waiting_for(), "") << "three links of two credits each";
+}
+
 TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
   SmWorld world;
   std::array<std::byte, line_bytes> line{};
