@@ -50,6 +50,9 @@ class Handle {
   int (*release_)(std::int64_t) = nullptr;
 };
 
+using AttributeValue = std::variant<std::string, std::uint64_t, double>;
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
 /// A data set that grows along its first axis.
 class Series {
  public:
@@ -68,6 +71,7 @@ class Series {
   /// Appends `count` rows of 64-bit numbers that are 0 except for `words`, which are in the order
   /// of their rows.
   void append(std::uint64_t count, std::span<const Word> words);
+  void set_attributes(const Attributes& attributes);
   /// Makes appended rows visible to readers.
   void flush();
   /// Ends appending; does nothing without an open data set.
@@ -142,7 +146,10 @@ class File {
   void close();
   /// Leaves the file open for ever, since the library would write once more when closing it. The
   /// file on disk stays.
-  void abandon() { file_.abandon(); }
+  void abandon() {
+    latest_.abandon();
+    file_.abandon();
+  }
   /// Returns the number of bytes that the file has, or will have once the library has written all.
   std::uint64_t size() const;
 
@@ -166,11 +173,8 @@ class File {
   /// compressed.
   Series create_table(const std::string& path, const std::vector<Member>& members,
                       std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums = Sums::none);
-  using AttributeValue = std::variant<std::string, std::uint64_t, double>;
   void set_attribute(const std::string& path, const std::string& name, const AttributeValue& value);
-  /// Sets attributes of one object, which is looked up once.
-  void set_attributes(const std::string& path,
-                      const std::vector<std::pair<std::string, AttributeValue>>& attributes);
+  void set_attributes(const std::string& path, const Attributes& attributes);
   /// Makes `path` a dimension scale, and names its axis.
   void make_scale(const std::string& path, const std::string& label);
   /// Attaches all scales of a file at once: the library's own call, which takes one at a time,
@@ -213,8 +217,17 @@ class File {
  private:
   File(std::string path, Handle file) : path_(std::move(path)), file_(std::move(file)) {}
 
+  /// Keeps an object open that was just written: its attributes often follow, and to find it costs
+  /// more than they do.
+  void keep(const std::string& path, Handle object);
+  /// Returns the object at `path`, open until the next call.
+  const Handle& object(const std::string& path);
+  void close_latest();
+
   std::string path_;
   Handle file_;
+  std::string latest_path_;  ///< path of the object that is open; empty: none
+  Handle latest_;
 };
 
 }  // namespace lockstep::h5

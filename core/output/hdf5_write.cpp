@@ -74,8 +74,8 @@ Handle create_dataset(const Handle& file, const std::string& name, const std::st
               name));
 }
 
-void write_whole(const Handle& file, const std::string& name, const std::string& path,
-                 const Handle& type, const Shape& shape, const void* data) {
+Handle write_whole(const Handle& file, const std::string& name, const std::string& path,
+                   const Handle& type, const Shape& shape, const void* data) {
   Shape chunk = shape;
   for (std::uint64_t& side : chunk) {
     while (side > 1 && product(chunk) > largest_chunk) side = (side + 1) / 2;
@@ -85,7 +85,7 @@ void write_whole(const Handle& file, const std::string& name, const std::string&
                                   compress ? chunk : Shape{});
   if (product(shape) > 0)
     written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
-  close_written(dataset, name);
+  return dataset;
 }
 
 bool is_zero(const char* bytes, std::size_t count) {
@@ -204,16 +204,36 @@ std::uint64_t File::size() const {
   return bytes;
 }
 
+void File::keep(const std::string& path, Handle object) {
+  close_latest();
+  latest_ = std::move(object);
+  latest_path_ = path;
+}
+
+const Handle& File::object(const std::string& path) {
+  if (path != latest_path_)
+    keep(path, owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_)));
+  return latest_;
+}
+
+void File::close_latest() {
+  latest_path_.clear();
+  close_written(latest_, path_);
+}
+
 void File::start_swmr() {
+  close_latest();
   written(H5Fstart_swmr_write(file_.id()), path_);
 }
 
 void File::flush() {
+  close_latest();
   written(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), path_);
 }
 
 void File::close() {
   take_over_errors();
+  close_latest();
   if (!file_.close()) written(-1, path_);
 }
 
@@ -228,11 +248,12 @@ void File::create_group(const std::string& path) {
 }
 
 void File::write_text(const std::string& path, const std::string& text) {
-  write_whole(file_, path_, path, text_type(text.size()), {}, text.empty() ? "\0" : text.data());
+  keep(path, write_whole(file_, path_, path, text_type(text.size()), {},
+                         text.empty() ? "\0" : text.data()));
 }
 
 void File::write_array(const std::string& path, Scalar type, const Shape& shape, const void* data) {
-  write_whole(file_, path_, path, number_type(type), shape, data);
+  keep(path, write_whole(file_, path_, path, number_type(type), shape, data));
   if (type == Scalar::bf16) set_attribute(path, "encoding", std::string("bfloat16"));
 }
 
@@ -253,12 +274,13 @@ void File::write_texts(const std::string& path, const Shape& shape,
                        const std::vector<std::string>& texts) {
   std::size_t length = 1;
   for (const std::string& text : texts) length = std::max(length, text.size());
-  write_whole(file_, path_, path, text_type(length), shape, padded(texts, length).data());
+  keep(path,
+       write_whole(file_, path_, path, text_type(length), shape, padded(texts, length).data()));
 }
 
 void File::write_table(const std::string& path, const std::vector<Member>& members,
                        std::size_t row_bytes, std::uint64_t rows, const void* data) {
-  write_whole(file_, path_, path, compound_type(members, row_bytes), {rows}, data);
+  keep(path, write_whole(file_, path_, path, compound_type(members, row_bytes), {rows}, data));
 }
 
 Series File::create_series(const std::string& path, Scalar type, const Shape& row,
@@ -301,7 +323,7 @@ void put_attribute(const Handle& object, const std::string& file, const std::str
 }
 
 void write_attribute(const Handle& object, const std::string& file, const std::string& name,
-                     const File::AttributeValue& value) {
+                     const AttributeValue& value) {
   Handle type = number_type(Scalar::u64);
   const void* data = std::get_if<std::uint64_t>(&value);
   if (const auto* real = std::get_if<double>(&value)) {
@@ -321,17 +343,17 @@ void File::set_attribute(const std::string& path, const std::string& name,
   set_attributes(path, {{name, value}});
 }
 
-void File::set_attributes(const std::string& path,
-                          const std::vector<std::pair<std::string, AttributeValue>>& attributes) {
-  Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
-  for (const auto& [name, value] : attributes) write_attribute(object, path_, name, value);
-  close_written(object, path_);
+void File::set_attributes(const std::string& path, const Attributes& attributes) {
+  const Handle& at = object(path);
+  for (const auto& [name, value] : attributes) write_attribute(at, path_, name, value);
+}
+
+void Series::set_attributes(const Attributes& attributes) {
+  for (const auto& [name, value] : attributes) write_attribute(dataset_, file_, name, value);
 }
 
 void File::make_scale(const std::string& path, const std::string& label) {
-  Handle scale = owned_dataset(written(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), path_));
-  written(H5DSset_scale(scale.id(), label.c_str()), path_);
-  close_written(scale, path_);
+  written(H5DSset_scale(object(path).id(), label.c_str()), path_);
 }
 
 // The attributes that HDF5's Dimension Scale specification names.

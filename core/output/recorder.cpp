@@ -43,13 +43,13 @@ std::string axis_names(const StatisticsField& field) {
   return text;
 }
 
-void describe_series(h5::File& file, const std::string& path, const StatisticsField& field,
-                     const std::string& first_axis) {
+/// Returns the attributes of a field's data set.
+h5::Attributes description_of(const StatisticsField& field, const std::string& first_axis) {
   const bool is_counter = field.kind == StatisticsField::Kind::counter;
-  file.set_attributes(path, {{"unit", field.unit},
-                             {"description", field.doc},
-                             {"kind", std::string(is_counter ? "counter" : "gauge")},
-                             {"axes", first_axis + axis_names(field)}});
+  return {{"unit", field.unit},
+          {"description", field.doc},
+          {"kind", std::string(is_counter ? "counter" : "gauge")},
+          {"axes", first_axis + axis_names(field)}};
 }
 
 h5::Scalar scalar_of(const StatisticsField& field) {
@@ -171,7 +171,7 @@ h5::ScaledAxes StatisticsRecorder::create_series(std::size_t number, const Stati
   const std::size_t row_bytes = instances * field.size(tenants) * sizeof(std::uint64_t);
   series_.back().dataset =
       file.create_series(path, scalar_of(field), shape, rows_of_chunk(row_bytes));
-  describe_series(file, path, field, "epoch, ");
+  series_.back().dataset.set_attributes(description_of(field, "epoch, "));
   h5::ScaledAxes scaled{path, {{"/epochs/time"}, {"/axes/" + kind + "/instance"}}};
   for (const StatisticsAxis& axis : field.axes)
     scaled.scales.push_back({make_axis(file, kind, field, axis, tenant_axis)});
@@ -317,7 +317,7 @@ void StatisticsRecorder::write_totals() {
     const std::string path = "/final/stats/" + series.kind + "/" + series.field->name;
     file.write_array(path, scalar_of(*series.field),
                      shape_of(*series.field, series.instances, series.tenants), values.data());
-    describe_series(file, path, *series.field, "");
+    file.set_attributes(path, description_of(*series.field, ""));
   }
 }
 

@@ -62,7 +62,9 @@ Time Host::next_activity() const {
 
 void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   std::size_t next = 0;
+  const bool is_alone = parts_.size() == 1 && !shared_ && team_parts_.empty();
   for (;;) {
+    if (is_alone) next += parts_.front()->run_link(inbox.subspan(next), horizon, outbox);
     const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
     const Time activity = next_activity(), now = std::min(arrival, activity);
     if (now >= horizon) break;

@@ -90,11 +90,16 @@ HostPart::HostPart(Setup setup, Shared shared)
   set_tenants(statistics_, setup.tenants->size());
 }
 
-Time HostPart::next_activity() const {
-  Time next = std::min(
-      {link_.next_activity(), services_.driver.next_activity(), services_.managed.next_activity()});
+Time HostPart::next_beside_link() const {
+  Time next = std::min(services_.driver.next_activity(), services_.managed.next_activity());
   for (const auto& run : runs_) next = std::min(next, run->wake());
   return next;
+}
+
+std::size_t HostPart::run_link(Inbox messages, Time horizon, Outbox& outbox) {
+  // At equal times the link acts before the rest.
+  const Time others = next_beside_link();
+  return link_.run(messages, others < horizon ? others + Time{1} : horizon, outbox);
 }
 
 void HostPart::give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,

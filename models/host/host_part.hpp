@@ -57,7 +57,10 @@ class HostPart final : public SharedPages::Gpu {
   HostPart& operator=(const HostPart&) = delete;
 
   HostCycle cycle(Time now, Outbox& outbox) { return {now, link_, statistics_, outbox}; }
-  Time next_activity() const;
+  Time next_activity() const { return std::min(link_.next_activity(), next_beside_link()); }
+  /// Lets the link act and take messages, as far as nothing else of the host is concerned.  Returns
+  /// how many of the messages it has taken.
+  std::size_t run_link(Inbox messages, Time horizon, Outbox& outbox);
   void take(const MessageHeader& message, const HostCycle& cycle);
   /// Does the work that is due at the cycle's time.
   void act(const HostCycle& cycle);
@@ -123,6 +126,8 @@ class HostPart final : public SharedPages::Gpu {
 
  private:
   PagePlace place(std::uint32_t allocation, std::uint64_t unit) const;
+  /// Returns the next activity of anything but the link.
+  Time next_beside_link() const;
   void serve(const MessageHeader& message, const HostCycle& cycle);
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   void take_copied(const PeerCopy& copy, const HostCycle& cycle);

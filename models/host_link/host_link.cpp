@@ -123,6 +123,29 @@ void HostLink::take_inspected(const MessageHeader& message) {
   if (--inspection.asked == 0) free_inspections_.push_back(range.transfer);
 }
 
+bool HostLink::concerns_link_alone(const MessageHeader& message) const {
+  if (message.kind != kind_of(MessageKind::memory_response)) return false;
+  const RequestOwner owner = RequestOwner::of(message.body<MemoryResponse>().tag);
+  return owner.part == RequestPart::transfer && !lines_.is_last(owner.number);
+}
+
+std::size_t HostLink::run(Inbox messages, Time until, Outbox& outbox) {
+  if (to_unit_) return 0;
+  std::size_t taken = 0;
+  while (true) {
+    const Time arrival = taken < messages.size() ? messages[taken]->arrival : Time::never();
+    const Time activity = lines_.next_activity();
+    if (std::min(arrival, activity) >= until) break;
+    if (arrival > activity) {
+      act(activity, outbox);
+      continue;
+    }
+    if (!concerns_link_alone(*messages[taken])) break;
+    take(*messages[taken++]);
+  }
+  return taken;
+}
+
 std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const std::uint32_t number = RequestOwner::of(message.body<MemoryResponse>().tag).number;
   const TransferLines::Landing line = lines_.landing_of(number);

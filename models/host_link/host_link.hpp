@@ -35,6 +35,10 @@ class HostLink {
   Time next_activity() const { return to_unit_ ? Time::never() : lines_.next_activity(); }
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox) { lines_.act(now, Time::zero(), partitions_, outbox); }
+  /// Does what concerns the link alone, in order of time: lines leave, and answers that complete
+  /// no transfer are taken.  Stops at any other message, and before `until`.  Returns how many of
+  /// the messages it has taken.
+  std::size_t run(Inbox messages, Time until, Outbox& outbox);
   /// Takes an answer for which the RequestOwner is a transfer.  Returns the transfer that the
   /// answer completed, if any.
   std::optional<Transfer> take(const MessageHeader& message);
@@ -103,6 +107,8 @@ class HostLink {
     }
   };
 
+  /// Returns whether the message answers a line of a transfer that has further lines to come.
+  bool concerns_link_alone(const MessageHeader& message) const;
   void inspect(Transfer transfer, Time now, Outbox& outbox);
   void hand_over(Transfer transfer, Time now, Outbox& outbox);
   /// Returns the partitions that hold some of a range.

@@ -66,6 +66,11 @@ class TransferLines {
   };
   /// `line`: number in the tag of the line's request.
   Landing landing_of(std::uint32_t line) const;
+  /// Returns whether an answer for the line completes its transfer.
+  bool is_last(std::uint32_t line) const {
+    const Active& active = transfers_[lines_[line].transfer];
+    return active.acknowledged + lines_[line].bytes == active.transfer.bytes;
+  }
   /// Notes that the line was acknowledged.  Returns the transfer that this completed, if any.
   std::optional<Transfer> landed(std::uint32_t line, Time now);
   /// Occupies a direction for the bytes of a remote access.  Returns when the

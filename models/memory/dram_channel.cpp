@@ -1,6 +1,8 @@
 #include "models/memory/dram_channel.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/error/error.hpp"
 
@@ -79,7 +81,7 @@ void DramChannel::look_again(Time now) {
 DramChannel::Step DramChannel::step(Time last) {
   const DramCycle last_cycle = clock_.at_or_before(last);
   Step step;
-  while (!step_once(step) && wake_ <= last_cycle) {
+  while (!step_once(last_cycle, step) && wake_ <= last_cycle) {
   }
   return step;
 }
@@ -91,16 +93,10 @@ bool DramChannel::goes_on() const {
          banks_.open_row(entry.bank) == entry.row && queue_.oldest(entry.bank) == under_way_;
 }
 
-bool DramChannel::step_once(Step& step) {
+bool DramChannel::step_once(DramCycle last, Step& step) {
   const DramCycle now = wake_;
   catch_up_refresh(now);
-  if (goes_on()) {
-    const DramEntry& entry = queue_[under_way_];
-    wake_ = banks_.earliest_column(entry.bank, entry.write);
-    if (wake_ > now) return false;
-    bus_free_ = wake_ = now + 1;
-    return issue_column(under_way_, now, step);
-  }
+  if (goes_on()) return issue_further_columns(last, step);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
@@ -113,6 +109,43 @@ bool DramChannel::step_once(Step& step) {
   if (choice.row != DramChoice::none && (dual_bus_ || choice.column == DramChoice::none))
     issue_row(choice.row, now);
   return choice.column != DramChoice::none && issue_column(choice.column, now, step);
+}
+
+/// Issues columns of the request under way up to `last`, without a look at the queue between them:
+/// nothing comes in before this function returns.  Only a refresh may close the row.
+///
+/// The row has been open for a column, so that columns of other requests do not hold up the next
+/// one: from the second on they are a fixed time apart.  What is counted at every column is counted
+/// for all of them at the last.
+bool DramChannel::issue_further_columns(DramCycle last, Step& step) {
+  DramEntry& entry = queue_.entry(under_way_);
+  const DramCycle first = std::max(wake_, banks_.earliest_column(entry.bank, entry.write));
+  last = std::min(last, banks_.next_refresh() - 1);
+  if (first > last) {
+    wake_ = first;
+    return false;
+  }
+  const std::int64_t gap = banks_.column_gap();
+  const std::int64_t count = std::min<std::int64_t>(entry.columns, (last - first) / gap + 1);
+  const DramCycle now = first + (count - 1) * gap;
+  const DramCycle end = banks_.column(entry.bank, entry.write, now);
+  if (trace_ != nullptr) [[unlikely]]
+    for (DramCycle at = first; at <= now; at = at + gap)
+      note(at, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
+  count_columns(entry, static_cast<std::uint64_t>(count), now);
+  entry.columns -= static_cast<std::uint8_t>(count);
+  bus_free_ = wake_ = now + 1;
+  if (entry.columns != 0) return false;
+  leave(std::exchange(under_way_, DramEntry::none), now, end, step);
+  return true;
+}
+
+void DramChannel::count_columns(const DramEntry& entry, std::uint64_t count, DramCycle now) {
+  statistics_.data_bus_cycles += count * burst_;
+  PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
+  (entry.write ? counts.dram_writes : counts.dram_reads) += count;
+  waits_.charge(statistics_.dram_wait_behind, last_tenant_, now.value());
+  last_tenant_ = entry.tenant;
 }
 
 void DramChannel::issue_row(std::uint32_t place, DramCycle now) {
@@ -137,15 +170,19 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   DramEntry& entry = queue_.entry(place);
   const DramCycle end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
-  statistics_.data_bus_cycles += burst_;
-  PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
-  ++(entry.write ? counts.dram_writes : counts.dram_reads);
-  waits_.charge(statistics_.dram_wait_behind, last_tenant_, now.value());
-  last_tenant_ = entry.tenant;
+  count_columns(entry, 1, now);
   scheduler_->on_column(queue_, place, now);
   --entry.columns;
   under_way_ = finishes_ && entry.columns != 0 ? place : DramEntry::none;
   if (entry.columns != 0) return false;
+  leave(place, now, end, step);
+  return true;
+}
+
+/// Takes a request out of the queue whose last column was issued at `now`; `end`: end of its data.
+void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end, Step& step) {
+  const DramEntry& entry = queue_[place];
+  PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
   step = {.left = true,
           .returned = !entry.write,
           .at = clock_.edge(now),
@@ -163,7 +200,6 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   queue_.remove(place);
   if (closes_rows_) close_unwanted_row(bank);
   if (queue_.size() == 0) wake_ = DramCycle::never();
-  return true;
 }
 
 /// Closes a row by auto-precharge: with the column command, as soon as the bank allows it, without

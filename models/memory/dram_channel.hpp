@@ -89,8 +89,11 @@ class DramChannel {
  private:
   std::uint8_t columns(std::uint8_t sectors) const;
   /// Takes a look at `wake_`; returns whether a request left.
-  bool step_once(Step& step);
+  bool step_once(DramCycle last, Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
+  bool issue_further_columns(DramCycle last, Step& step);
+  void count_columns(const DramEntry& entry, std::uint64_t count, DramCycle now);
+  void leave(std::uint32_t place, DramCycle now, DramCycle end, Step& step);
   /// Returns whether the scheduler would choose the request under way, now or later.
   bool goes_on() const;
   void issue_row(std::uint32_t place, DramCycle now);

@@ -18,12 +18,14 @@ import h5py
 
 from machine import ROOT, VECTOR_ADD, WORKLOADS
 
+COPIES = VECTOR_ADD[:VECTOR_ADD.index("  - repeat:")] + "  - copy: {buffer: a, to: host}\n"
 KERNELS = {
     "sgemm": (WORKLOADS / "sgemm.yaml", "{n: 256}"),
     "stencil2d": (WORKLOADS / "stencil2d.yaml", "{width: 512, height: 256, steps: 2}"),
     "vector_add": (VECTOR_ADD.replace("times: 16", "times: 4"), "{n: 131072}"),
     "bfs": (WORKLOADS / "bfs.yaml", "{vertices: 16384, edges: 131072}"),
     "managed_add": (WORKLOADS / "managed_add.yaml", "{n: 131072}"),  # demand paged
+    "copies": (COPIES, "{}"),  # no kernel: counted for each line of 128 bytes over the host link
 }
 
 
@@ -40,7 +42,7 @@ def scenario(folder, kernel, gpu, policies):
 
 
 def measure(lockstep, kernel, gpu, policies):
-    """Host instructions per warp instruction, and warp instructions."""
+    """Host instructions per warp instruction, and warp instructions; without any, those per line of a copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         counts, output = folder / "callgrind.out", folder / "out.h5"
@@ -52,6 +54,8 @@ def measure(lockstep, kernel, gpu, policies):
                                text=True).stdout
         with h5py.File(output, "r") as file:
             executed = int(file["final/stats/sm/warp_instructions"][()].sum())
+            if executed == 0:
+                executed = int(file["final/stats/link/bytes"][()].sum()) // 128
     lines = re.findall(r"^ *([\d,]+) \([^)]*\) .*?:.*?\blockstep::", table, re.MULTILINE)
     return sum(int(count.replace(",", "")) for count in lines) / executed, executed
 
@@ -71,7 +75,7 @@ def main():
                 each, executed = measure(program.resolve(), kernel, arguments.gpu, policies)
                 base = base or each
                 print(f"{kernel:11} {arguments.gpu} {policies:24} {program}: {each:8.2f} each of {executed} warp "
-                      f"instructions, {100 * (each / base - 1):+.2f} %", flush=True)
+                      f"instructions (copies: lines), {100 * (each / base - 1):+.2f} %", flush=True)
 
 
 if __name__ == "__main__":

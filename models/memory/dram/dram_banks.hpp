@@ -80,6 +80,11 @@ class DramBanks {
   /// Serves a column command. Returns the cycle in which the data bus is free again.
   DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
+  /// Returns the cycles from one column command to the next of the same row and direction.
+  std::int64_t column_gap() const { return std::max({t_.ccd_s, t_.ccd_l, std::int64_t{1}}); }
+  /// Returns the first cycle in which refresh() will do something.
+  DramCycle next_refresh() const { return DramCycle{next_refresh_}; }
+
   /// Starts the refreshes due up to `now`. Returns a mask of the banks whose rows they have closed.
   /// No event calls this function: each function that looks at the banks at `now` calls it first.
   std::uint64_t refresh(DramCycle now) {

@@ -51,7 +51,8 @@ class DramScheduler : public EpochPolicy {
   virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
   /// Returns whether a request continues without being chosen again after its first column, as long
-  /// as it is its bank's oldest and no other bank has such a request.
+  /// as it is its bank's oldest and no other bank has such a request. Such a scheduler is not told
+  /// of the columns behind the first.
   virtual bool finishes_requests() const { return false; }
 
   virtual DramDivision division() const { return {}; }

@@ -236,10 +236,8 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
     const auto present =
         static_cast<std::uint8_t>(tags_[place].valid | (through ? 0 : tags_[place].partial));
     t.hits = t.request.sectors & present & 0xf;
-    for (unsigned rest = through ? t.hits : t.request.sectors; rest != 0; rest &= rest - 1) {
-      const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-      tags_.write(place, sector, context.transactions.mask(index, sector), !through);
-    }
+    write_sectors(context.transactions, index, place, through ? t.hits : t.request.sectors,
+                  !through);
     if (!through) tags_.set_tenant(place, t.request.tenant);
     if (is_new)
       tags_.touch(place);
@@ -250,6 +248,15 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   if (context.policy.has(CachePolicy::observes))
     context.policy.on_lookup(t.request, {t.hits, t.arriving}, context.clock.edge(cycle));
   return true;
+}
+
+void L2Bank::write_sectors(const TransactionPool& transactions, std::uint32_t index,
+                           std::uint32_t place, std::uint8_t sectors, bool dirty) {
+  if (transactions[index].whole) return tags_.write_whole(place, sectors, dirty);
+  for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+    const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+    tags_.write(place, sector, transactions.mask(index, sector), dirty);
+  }
 }
 
 bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
@@ -351,11 +358,8 @@ void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
   if (place == L2Tags::absent) return;
   // The store goes to DRAM as well, so that resident sectors keep their state and incomplete ones
   // gain the bytes.
-  for (unsigned rest = t.request.sectors & tags_[place].partial; rest != 0; rest &= rest - 1) {
-    const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-    tags_.write(place, sector, context.transactions.mask(index, sector),
+  write_sectors(context.transactions, index, place, t.request.sectors & tags_[place].partial,
                 context.parameters.write == L2Write::back);
-  }
 }
 
 CachePlace L2Bank::place_of(std::uint32_t place) const {

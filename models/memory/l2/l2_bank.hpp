@@ -162,6 +162,9 @@ class L2Bank {
   L2Cycle serve(const L2Context& context, L2Cycle cycle);
   bool serve_read(const L2Context& context, std::uint32_t index, L2Cycle cycle);
   bool serve_store(const L2Context& context, std::uint32_t index, L2Cycle cycle);
+  /// Notes in the tags that a store writes sectors of the line at `place`.
+  void write_sectors(const TransactionPool& transactions, std::uint32_t index, std::uint32_t place,
+                     std::uint8_t sectors, bool dirty);
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
                   std::uint8_t valid, L2Cycle cycle);
   void finish_service(const L2Context& context, L2Cycle cycle);

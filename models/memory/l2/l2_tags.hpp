@@ -95,6 +95,13 @@ class L2Tags {
 
   /// Notes that a store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
+  /// Does what write() does for sectors of which all bytes are written.
+  void write_whole(std::uint32_t place, std::uint8_t sectors, bool dirty) {
+    if (dirty) make_dirty(place, sectors);
+    Line& line = (*this)[place];
+    line.valid |= sectors;
+    line.partial &= static_cast<std::uint8_t>(~sectors);
+  }
 
   /// Brings the tags that find() reads into the cache.
   void warm_tags(std::uint32_t line) const { warm(set(set_of(line)), ages_at_); }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "core/error/error.hpp"
+#include "core/random/philox_lanes.hpp"
 #include "core/random/random.hpp"
 #include "models/isa/types.hpp"
 #include "models/workload/content/content.hpp"
@@ -25,22 +28,26 @@ enum class ContentPurpose : std::uint32_t {
 /// Random 64-bit numbers of a purpose, by their index; each block of Philox gives two.
 class RandomNumbers {
  public:
-  RandomNumbers(std::uint64_t seed, ContentPurpose purpose) : seed_(seed), purpose_(purpose) {}
+  RandomNumbers(std::uint64_t seed, ContentPurpose purpose)
+      : lanes_(seed, ComponentId{}, static_cast<std::uint32_t>(purpose)) {}
 
   std::uint64_t at(std::uint64_t index) {
-    if (index / 2 != block_) {
-      block_ = index / 2;
-      words_ = random_block(seed_, ComponentId{}, static_cast<std::uint32_t>(purpose_), block_);
+    if (index / numbers != group_) {
+      group_ = index / numbers;
+      numbers_ = std::bit_cast<Numbers>(lanes_.at(group_));
     }
-    const std::size_t word = index % 2 * 2;
-    return words_[word] | std::uint64_t{words_[word + 1]} << 32;
+    return numbers_[index % numbers];
   }
 
  private:
-  std::uint64_t seed_;
-  ContentPurpose purpose_;
-  std::uint64_t block_ = ~std::uint64_t{0};
-  std::array<std::uint32_t, 4> words_{};
+  static constexpr std::uint64_t numbers = 2 * PhiloxLanes::blocks;  ///< numbers of a group
+
+  /// Numbers whose halves are words of the blocks, the low half first.
+  using Numbers = std::array<std::uint64_t, numbers>;
+
+  PhiloxLanes lanes_;
+  std::uint64_t group_ = ~std::uint64_t{0};
+  Numbers numbers_{};
 };
 
 /// Writes element after element: `element(index, place)` for those that `bytes` covers.
@@ -56,6 +63,13 @@ void for_each_element(isa::Type type, std::uint64_t offset, std::span<std::byte>
 /// Writes the low bytes of an integer.
 inline void put_integer(isa::Type type, std::uint64_t value, std::byte* place) {
   std::memcpy(place, &value, isa::bytes_of(type));
+}
+
+/// Writes a real number; most buffers have elements of type f32.
+inline void put_real(isa::Type type, double value, std::byte* place) {
+  if (type != isa::Type::f32) return store_element(type, value, place);
+  const auto rounded = static_cast<float>(value);
+  std::memcpy(place, &rounded, sizeof rounded);
 }
 
 /// Throws UserError at the initial content unless the buffer can hold `value`.

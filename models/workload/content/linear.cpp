@@ -32,7 +32,7 @@ class RealLinear final : public Content {
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
     for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
-      store_element(type_, start_ + static_cast<double>(index) * step_, place);
+      put_real(type_, start_ + static_cast<double>(index) * step_, place);
     });
   }
 

@@ -23,9 +23,10 @@ class Uniform final : public Content {
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
     RandomNumbers numbers(seed_, purpose_);
+    if (type_ == isa::Type::f32) return read_floats(numbers, offset, bytes);
     for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
       if (isa::is_float(type_)) {
-        put_real(numbers.at(index), place);
+        put_scaled(numbers.at(index), place);
       } else {
         put_integer(type_, base_ + below_choices(numbers.at(index)), place);
       }
@@ -39,9 +40,20 @@ class Uniform final : public Content {
     return static_cast<std::uint64_t>((static_cast<Wide>(bits) * choices_) >> 64);
   }
 
-  void put_real(std::uint64_t bits, std::byte* place) const {
-    store_element(type_, low_ + unit_interval(bits) * (high_ - low_), place);
+  double scaled(std::uint64_t bits) const { return low_ + unit_interval(bits) * (high_ - low_); }
+
+  void put_scaled(std::uint64_t bits, std::byte* place) const {
+    store_element(type_, scaled(bits), place);
     if (load_element(type_, place) >= high_) store_element(type_, low_, place);
+  }
+
+  /// Reads elements of the type that most buffers have.
+  void read_floats(RandomNumbers& numbers, std::uint64_t offset, std::span<std::byte> bytes) const {
+    for_each_element(isa::Type::f32, offset, bytes, [&](std::uint64_t index, std::byte* place) {
+      auto value = static_cast<float>(scaled(numbers.at(index)));
+      if (value >= high_) value = static_cast<float>(low_);
+      std::memcpy(place, &value, sizeof value);
+    });
   }
 
   isa::Type type_;

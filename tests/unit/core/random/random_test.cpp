@@ -8,6 +8,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/random/fixed_log.hpp"
+#include "core/random/philox_lanes.hpp"
 
 namespace lockstep::random_test {
 namespace {
@@ -18,6 +19,18 @@ TEST(RandomBlock, IsPhilox4x32WithTenRounds) {
   EXPECT_EQ(zeros, (std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const auto ones = random_block(~0ull, ComponentId{0xffffffff}, 0xffffffff, ~0ull);
   EXPECT_EQ(ones, (std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+}
+
+TEST(PhiloxLanes, HoldTheBlocksThatAreComputedOneByOne) {
+  const std::uint64_t seeds[] = {0, 1, 0x0123456789abcdef, ~0ull};
+  const std::uint64_t groups[] = {0, 1, 7, 0x3fffffff, 0x40000000, 0x123456789abcull};
+  for (const std::uint64_t seed : seeds)
+    for (const std::uint32_t word : {0u, 0x101u, 0xffffffffu})
+      for (const std::uint64_t group : groups) {
+        const PhiloxLanes::Words words = PhiloxLanes(seed, ComponentId{word}, ~word).at(group);
+        for (std::uint64_t i = 0; i < PhiloxLanes::blocks; ++i)
+          EXPECT_EQ(words[i], random_block(seed, ComponentId{word}, ~word, 4 * group + i));
+      }
 }
 
 TEST(Random, DependsOnSeedComponentAndPurpose) {
