@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -378,7 +379,8 @@ MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& m
 }
 
 std::uint64_t cases_to_run(std::uint64_t usual) {
-  return environment_number("LOCKSTEP_CASES", usual);
+  const std::uint64_t share = std::max<std::uint64_t>(environment_number("LOCKSTEP_SHARE", 1), 1);
+  return environment_number("LOCKSTEP_CASES", std::max<std::uint64_t>(usual / share, 1));
 }
 std::uint64_t first_seed(std::uint64_t usual) {
   return environment_number("LOCKSTEP_SEED", usual);

@@ -112,7 +112,8 @@ class MachineBench {
   std::vector<FunctionalResult> expected_;  ///< by tenant
 };
 
-/// LOCKSTEP_CASES and LOCKSTEP_SEED, or what the test asks for.
+/// LOCKSTEP_CASES and LOCKSTEP_SEED, or what the test asks for; of its cases only one in
+/// LOCKSTEP_SHARE.
 std::uint64_t cases_to_run(std::uint64_t usual);
 std::uint64_t first_seed(std::uint64_t usual);
 

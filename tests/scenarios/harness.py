@@ -29,12 +29,14 @@ def environment():
     return {**os.environ, **extra}
 
 
-def todays(cases, share):
-    """Every `share`-th of the cases, others each day; all with LOCKSTEP_ALL_CASES."""
-    cases = list(cases)
+def todays(cases, share=1):
+    """Every `share`-th of the cases, others each day; all with LOCKSTEP_ALL_CASES.  LOCKSTEP_SHARE, which CI sets,
+    divides them further."""
+    share *= int(os.environ.get("LOCKSTEP_SHARE", "1"))
     if "LOCKSTEP_ALL_CASES" in os.environ:
-        return cases
-    return cases[datetime.date.today().toordinal() % share::share]
+        share = 1
+    today = datetime.date.today().toordinal() % share
+    return (case for number, case in enumerate(cases) if number % share == today)
 
 
 def epochs_in(path):

@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT
+from harness import ROOT, todays
 from segments import SegmentsTest
 
 # produce(a, n): each thread counts to n and stores. consume(a, b, n): counts to n, waits, then adds to what was stored.
@@ -142,7 +142,7 @@ class DependentLaunches(SegmentsTest):
         self.assertTrue((rows["done"][1:] >= rows["done"][:-1]).all())
 
     def test_every_policy_gives_the_same_results(self):
-        for policies in POLICIES:
+        for policies in todays(POLICIES):
             with self.subTest(policies):
                 self.write_scenario(policies=policies, tenants=2)
                 self.run_checked()
@@ -167,7 +167,7 @@ class DependentLaunches(SegmentsTest):
     def test_every_layout_writes_the_same_also_interrupted(self):
         path = self.folder / "beside.yaml"
         path.write_text(path.read_text().replace("rounds: 3", "rounds: 60"))
-        for policies in ("{}", "{sharing: smk}", "{preemption: switch}"):
+        for policies in todays(("{}", "{sharing: smk}", "{preemption: switch}")):
             with self.subTest(policies):
                 for left in self.folder.glob("o.*"):
                     left.unlink()

@@ -1,7 +1,7 @@
 """Several GPUs in any layout, the same bits: threads, ranks (whole GPUs, parts of them), interruptions."""
 import unittest
 
-from harness import ROOT
+from harness import ROOT, todays
 from machines import COPIED, DENSE, GATHER, KERNELS, PAGED, RING, ManyGpusTest
 from segments import SegmentsTest
 
@@ -42,7 +42,7 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
         self.assertEqual(difference.returncode, 0, difference.stdout)
 
     def test_threads_and_ranks(self):
-        for title, scenario in self.scenarios():
+        for title, scenario in todays(self.scenarios()):
             self.run_it(scenario, "first.h5", "--check").close()
             for threads, ranks in LAYOUTS:
                 with self.subTest(title, threads=threads, ranks=ranks):
@@ -50,7 +50,7 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
                     self.assert_equal_files("first.h5", "other.h5")
 
     def test_interrupted_and_resumed(self):
-        for title, scenario in self.scenarios():
+        for title, scenario in todays(self.scenarios()):
             scenario.rename(self.folder / "scenario.yaml")
             _, seconds = self.run_whole()
             for first, second in (((2, 1), (0, 2)), ((0, 1), (3, 1))):

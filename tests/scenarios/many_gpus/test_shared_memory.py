@@ -1,7 +1,7 @@
 """Managed memory of tenants on several GPUs: pages go from GPU to GPU, and bytes are what the program says."""
 import unittest
 
-from harness import ROOT
+from harness import ROOT, todays
 from machines import COPIED, PAGED, WORKLOADS, ManyGpusTest
 from segments import SegmentsTest
 
@@ -170,7 +170,7 @@ class SharedMemoryTest(ManyGpusTest):
 
 class SharedMemory(SharedMemoryTest):
     def test_gpus_that_take_pages_from_each_other_leave_the_right_bytes(self):
-        for policy in POLICIES:
+        for policy in todays(POLICIES):
             for gpus in (2, 3):
                 with self.subTest(policy, gpus=gpus):
                     self.write("w.yaml", storm(gpus, 200))
@@ -300,7 +300,7 @@ class SharedMemory(SharedMemoryTest):
                    "{name: grit, faults: 2, threshold: 3, stays: 0us}",
                    "{name: remote, threshold: 1, stays: 0us, spill: neighbour}",
                    "{name: driver, events: 1, pin: 1us, stays: 0us, spill: least-loaded}")
-        for choice in choices:
+        for choice in todays(choices):
             for batch in ("per-page", "all-waiting"):
                 with self.subTest(choice, batch=batch):
                     scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
@@ -316,7 +316,7 @@ class SharedMemory(SharedMemoryTest):
                            f"arguments: [words, {g}, 3, 30]}}\n" for g in range(3))
         self.write("w.yaml", f"module: turns.ptx\nbuffers:\n  words: {{type: u32, count: {64 * 512 * 3}, "
                              f"memory: managed}}\nprogram:\n{launches}  - synchronize\n")
-        for policy in POLICIES:
+        for policy in todays(POLICIES):
             with self.subTest(policy):
                 choice = f"{{name: {policy}, stays: 0us, spill: neighbour}}"
                 scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
@@ -358,7 +358,7 @@ class SharedMemory(SharedMemoryTest):
         self.assertLess(faults[1], faults[0] / 2)
 
     def test_graph_with_little_memory_and_a_neighbour(self):
-        for policy in POLICIES:
+        for policy in todays(POLICIES):
             with self.subTest(policy):
                 scenario = self.shared([GRAPH, f"{PAGED}, gpu: 1"], policy,
                                        override="override: {gpu.memory.capacity: 448KiB}")
@@ -389,7 +389,7 @@ class Layouts(SharedMemoryTest, SegmentsTest):
         self.assertEqual(difference.returncode, 0, difference.stdout)
 
     def test_threads_and_ranks(self):
-        for title, scenario in self.scenarios():
+        for title, scenario in todays(self.scenarios()):
             self.run_it(scenario, "first.h5", "--check", "--overwrite").close()
             for threads, ranks in LAYOUTS:
                 with self.subTest(title, threads=threads, ranks=ranks):
@@ -398,7 +398,7 @@ class Layouts(SharedMemoryTest, SegmentsTest):
                     self.assert_equal_files("first.h5", "other.h5")
 
     def test_interrupted_and_resumed(self):
-        for title, scenario in self.scenarios():
+        for title, scenario in todays(self.scenarios()):
             scenario.rename(self.folder / "scenario.yaml")
             _, seconds = self.run_whole()
             for first, second in (((2, 1), (0, 2)), ((0, 1), (3, 1))):

@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT, ScenarioTest
+from harness import ROOT, ScenarioTest, todays
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -191,7 +191,7 @@ class CooperativeGrids(ScenarioTest):
         return (int(row["done"]) - int(row["launched"])) / 1e9
 
     def test_an_urgent_one_that_just_fits_gets_on(self):
-        for technique in TECHNIQUES:
+        for technique in todays(TECHNIQUES):
             for workload in ("meet.yaml", "count.yaml"):
                 with self.subTest(technique=technique, workload=workload):
                     self.run_checked(f"preemption: {technique}", BATCH, urgent(workload))
@@ -228,7 +228,7 @@ class CooperativeGrids(ScenarioTest):
     def test_one_is_preempted_by_another(self):
         """Its blocks are saved, flushed or run to their end, and go on elsewhere."""
         first = "{name: first, workload: meet.yaml, parameters: {rounds: 50}}"
-        for technique in TECHNIQUES:
+        for technique in todays(TECHNIQUES):
             for blocks in (16,):
                 with self.subTest(technique=technique, blocks=blocks):
                     again = ", arrivals: {every: 15us, count: 4}"
