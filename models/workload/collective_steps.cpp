@@ -90,7 +90,7 @@ void CollectiveSteps::read_sums(std::uint64_t room) {
 
 std::vector<std::uint32_t> CollectiveSteps::read_flags(std::uint64_t blocks) const {
   const Node& list = required_key(map_, keys_.flags, "flags");
-  const std::vector<std::uint32_t> flags = read_partners(list);
+  std::vector<std::uint32_t> flags = read_partners(list);
   for (std::size_t k = 0; k < gpus(); ++k) {
     const Buffer &own = buffer(buffers_[k]), &flag = buffer(flags[k]);
     if (flag.gpu != own.gpu || isa::bytes_of(flag.type) != 4 || flag.count < 2 * blocks)

@@ -1,5 +1,6 @@
 /// Matrix instructions from PTX text to memory, before and after lowering.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <cstring>
 #include <functional>
