@@ -1,7 +1,6 @@
 #include "core/output/recorder.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -19,6 +18,11 @@ constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
 // Readers see new epochs twice a second, as long as writing takes at most a hundredth of the time.
 constexpr double least_flush_interval = 0.5, longest_flush_interval = 2;  // seconds
 constexpr double flush_share = 100;
+
+std::chrono::steady_clock::duration duration_of(double seconds) {
+  return std::chrono::round<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
 
 std::size_t rows_of_chunk(std::size_t row_bytes) {
   return std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, 256);
@@ -107,8 +111,7 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
       layout_(std::move(layout)),
       places_(layout_.size()),
       previous_(layout_.size(), 0),
-      next_flush_(std::chrono::steady_clock::now() +
-                  std::chrono::milliseconds(std::lround(1e3 * least_flush_interval))) {
+      next_flush_(std::chrono::steady_clock::now() + duration_of(least_flush_interval)) {
   LOCKSTEP_CHECK(tenant_names.size() == layout_.tenants(), "as many names as tenants");
   h5::File& file = output_.file();
   times_ = file.create_series("/epochs/time", h5::Scalar::i64, {}, 1024);
@@ -295,8 +298,7 @@ void StatisticsRecorder::flush() {
   const std::chrono::duration<double> took = end - begin;
   ++flush_times_.count;
   flush_times_.seconds += took.count();
-  next_flush_ = end + std::chrono::round<std::chrono::steady_clock::duration>(
-                          std::chrono::duration<double>(seconds_to_next_flush(took.count())));
+  next_flush_ = end + duration_of(seconds_to_next_flush(took.count()));
 }
 
 void StatisticsRecorder::finish() {

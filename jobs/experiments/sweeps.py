@@ -57,6 +57,15 @@ def mean_of(values, mean=statistics.fmean):
     return mean(there) if there else math.nan
 
 
+def print_table(title, columns, rows, form=".2f"):
+    """rows: {name: values}; texts as they are, NaN as nothing."""
+    print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
+    for name, values in rows.items():
+        print(f"| {name} | " + " | ".join(value if isinstance(value, str) else cell(value, form)
+                                          for value in values) + " |")
+    print()
+
+
 def kernel_time(kernels):
     """Femtoseconds in which these launches of /kernels ran; NaN if one has not ended."""
     return float((kernels["done"] - kernels["launched"]).sum()) if (kernels["done"] < 2**63 - 1).all() else math.nan

@@ -13,6 +13,15 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import sweeps  # noqa: E402
 
 REPOSITORY = sweeps.REPOSITORY
+# Host file and what a fault costs (section 5.3).
+HOSTS = {"NVLink": ("nvlink", "migrate: 12us, allocate: 10us"),
+         "PCIe": ("pcie3_tanasic", "migrate: 25us, allocate: 12us")}
+
+
+def handling(name, link, serialize):
+    """`policies.fault_handling` of the paper: by the host, or `local`."""
+    pool = ", pool: 1024" if name == "local" else ""
+    return f"{{name: {name}, cost_model: tanasic, batch: per-block, serialize: {serialize}, {HOSTS[link][1]}{pool}}}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,11 +17,8 @@ import math
 
 from bars import draw_bars
 from benchmarks import COPIED, HEAP, PAGED, PARBOIL, RESIDENT
-from runs import Experiment, Run, geometric_mean, parser_of
+from runs import HOSTS, Experiment, Run, geometric_mean, handling, parser_of
 
-# Host file and what a fault costs (section 5.3).
-HOSTS = {"NVLink": ("nvlink", "migrate: 12us, allocate: 10us"),
-         "PCIe": ("pcie3_tanasic", "migrate: 25us, allocate: 12us")}
 SERIALIZATIONS = ("cpu+link", "whole-cost")
 # The paper names no threshold: save and restore, 8 us, over the time of a fault, rounded up, is the default too.
 SWITCHING = {"switching": "{name: on-fault, extra_blocks: 4, threshold: 1}",
@@ -49,11 +46,6 @@ FIGURES = {
                {name: b for name, b in PARBOIL.items() if b.outputs},
                {"lbm": "high", "histo": "high", "geometric mean": "105 / 108"}),
 }
-
-
-def handling(name, link, serialize):
-    pool = ", pool: 1024" if name == "local" else ""
-    return f"{{name: {name}, cost_model: tanasic, batch: per-block, serialize: {serialize}, {HOSTS[link][1]}{pool}}}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -96,7 +96,7 @@ def show_beside_measurements(arguments, by):
                        sweeps.cell(100 * (simulated / real - 1), "+.0f")]
         rows[f"{size:g}"] = values
     columns = [f"{gpus} GPUs, {what}" for gpus in MEASURED for what in ("real, ms", "simulated", "%")]
-    machines.print_table(f"MiB, by {by}", columns, rows)
+    sweeps.print_table(f"MiB, by {by}", columns, rows)
 
 
 def show_start(arguments):
@@ -106,8 +106,8 @@ def show_start(arguments):
         simulated = 1e3 * milliseconds(arguments, "kernel", gpus, START_SIZE) - START
         rows[f"{gpus} GPUs"] = [real, simulated, real - simulated]
     mean = [statistics.fmean(column) for column in zip(*rows.values())]
-    machines.print_table("up to 512 KiB", ["real, us", f"{1024 * START_SIZE:g} KiB simulated, without start", "rest"],
-                         {**rows, "mean": mean}, ".1f")
+    sweeps.print_table("up to 512 KiB", ["real, us", f"{1024 * START_SIZE:g} KiB simulated, without start", "rest"],
+                       {**rows, "mean": mean}, ".1f")
 
 
 def show(arguments):

@@ -80,7 +80,7 @@ def show(arguments):
             rows[f"{collective} beside {neighbour}"] = [
                 alone / 1e12, machines.slower(machines.turnaround(arguments, run, collective), alone),
                 *waited(arguments, run)]
-    machines.print_table("", ("alone, ms", "slower by, %", *(f"waited at {name}, us" for name in RESOURCES)), rows)
+    sweeps.print_table("", ("alone, ms", "slower by, %", *(f"waited at {name}, us" for name in RESOURCES)), rows)
 
 
 if __name__ == "__main__":

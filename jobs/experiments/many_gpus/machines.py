@@ -63,15 +63,6 @@ def slower(beside, alone):
     return 100 * (beside / alone - 1)
 
 
-def print_table(title, columns, rows, form=".2f"):
-    """rows: {name: values}."""
-    print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
-    for name, values in rows.items():
-        print(f"| {name} | " + " | ".join(value if isinstance(value, str) else sweeps.cell(value, form)
-                                          for value in values) + " |")
-    print()
-
-
 def run_or_show(text, folder, scenarios, show, tiny, span, files=None):
     """The program of an experiment: `scenarios(arguments)` gives {name: text}, `files()` {name: text} of what they
     refer to and is not shipped, `tiny` names those that --tiny runs."""

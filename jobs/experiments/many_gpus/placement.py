@@ -100,10 +100,10 @@ def show(arguments):
         known = not any(map(math.isnan, values))
         rows[policy] = [sweeps.mean_of(values), max(values) if known else math.nan,
                         min(values) / max(values) if known else math.nan]
-    machines.print_table("placement", ("mean slowdown", "largest", "fairness"), rows)
-    machines.print_table("slowdown of", [f"beside {second}" for second in kinds(arguments)],
-                         {first: [slowdown_beside(arguments, first, second) for second in kinds(arguments)]
-                          for first in kinds(arguments)})
+    sweeps.print_table("placement", ("mean slowdown", "largest", "fairness"), rows)
+    sweeps.print_table("slowdown of", [f"beside {second}" for second in kinds(arguments)],
+                       {first: [slowdown_beside(arguments, first, second) for second in kinds(arguments)]
+                        for first in kinds(arguments)})
 
 
 def main():

@@ -13,6 +13,8 @@ hold beside another tenant?
 import machines
 import tenants
 
+import sweeps
+
 POLICIES = ("migrate", "remote", "duplicate", "driver", "grit")
 FABRIC = "nvlink2"
 ALONE = "stream-alone"
@@ -58,8 +60,8 @@ def show(arguments):
         rows[policy] = [times[policy, False] / 1e12, machines.slower(times["migrate", False], times[policy, False]),
                         times[policy, True] / 1e12, machines.slower(times["migrate", True], times[policy, True]),
                         machines.slower(kernel, alone_kernel)]
-    machines.print_table("peer_policy", ("alone, ms", "faster than migrate by, %", "beside, ms",
-                                         "faster than migrate by, % (beside)", "neighbour slower by, %"), rows)
+    sweeps.print_table("peer_policy", ("alone, ms", "faster than migrate by, %", "beside, ms",
+                                       "faster than migrate by, % (beside)", "neighbour slower by, %"), rows)
 
 
 if __name__ == "__main__":

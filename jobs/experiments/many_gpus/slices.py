@@ -14,6 +14,8 @@ import statistics
 import machines
 import tenants
 
+import sweeps
+
 KINDS = {"dense": tenants.dense, "stream": tenants.stream, "paging": tenants.paging}
 MIXES = {"three on one": (1, 3, "2g.10gb", 28), "seven on one": (1, 7, "1g.5gb", 14),
          "28 on four": (4, 28, "1g.5gb", 14)}  # GPUs, tenants, slice of each, its SMs
@@ -70,7 +72,7 @@ def show(arguments):
                           for index in range(first, MIXES[mix][1], len(KINDS))]
                 values += [alone / 1e12, machines.slower(statistics.fmean(beside), alone)]
             rows[mode] = values
-        machines.print_table(mix, [f"{kind}, {what}" for kind in KINDS for what in ("alone, ms", "slower by, %")], rows)
+        sweeps.print_table(mix, [f"{kind}, {what}" for kind in KINDS for what in ("alone, ms", "slower by, %")], rows)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ than alone.
 import machines
 import tenants
 
+import sweeps
+
 SPILLS = ("host", "neighbour", "least-loaded")
 POLICIES = ("migrate", "remote")
 FABRIC = "nvlink2"
@@ -68,7 +70,7 @@ def show(arguments):
             rows[f"{policy}, to {spill}"] = [alone / 1e12, beside / 1e12, machines.slower(beside, alone),
                                              machines.slower(kernel, alone_kernel)]
     columns = ("alone, ms", "beside, ms", "slower by, %", "neighbour slower by, %")
-    machines.print_table("pages of peer_policy", columns, rows)
+    sweeps.print_table("pages of peer_policy", columns, rows)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ each GPU.
 import machines
 import tenants
 
+import sweeps
+
 VICTIMS = {"paging": tenants.paging, "copying": tenants.copying, "dense": tenants.dense}
 NEIGHBOURS = {"none": None, **VICTIMS}
 JOINS = {"own links": None, "one link's rate": "11.223GB/s", "half of it": "5.6115GB/s"}
@@ -48,7 +50,7 @@ def show(arguments):
                                  for other in ("none", neighbour))
                 values.append(machines.slower(beside, alone))
         rows[victim] = values
-    machines.print_table("slower by, %", columns, rows, ".1f")
+    sweeps.print_table("slower by, %", columns, rows, ".1f")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import seeds
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "exceptions"))
 
 import benchmarks  # noqa: E402
+import runs  # noqa: E402
 import sweeps  # noqa: E402
 
 SCHEMES = ("stall-on-fault", "warp-disable-last-check", "replay-queue", "operand-log")
@@ -32,7 +33,7 @@ SMS = 8
 TASK = f"{{blocks: {SMS * 8}, rounds: 20}}"
 BOUND = "5us"
 ARRIVALS = 8
-FAULTS = ("{name: host, cost_model: tanasic, batch: per-block, serialize: cpu+link, migrate: 12us, allocate: 10us}")
+LINK = "NVLink"
 
 
 def name_of(kernel, scheme, technique, seed):
@@ -43,12 +44,14 @@ def text_of(arguments, kernel, scheme, technique, seed):
     """`kernel`: "" for the task alone."""
     batch = (f"  - {{name: batch, workload: {arguments.folder.resolve()}/{kernel}.yaml, relaunch: true, "
              f"parameters: {benchmarks.ALL[kernel].quick}}}\n" if kernel else "")
-    return (f"gpu: {sweeps.REPOSITORY}/configs/gpus/k20.yaml\nhost: {sweeps.REPOSITORY}/configs/hosts/nvlink.yaml\n"
+    configs = sweeps.REPOSITORY / "configs"
+    return (f"gpu: {configs}/gpus/k20.yaml\nhost: {configs}/hosts/{runs.HOSTS[LINK][0]}.yaml\n"
             f"simulation: {{epoch: 1ms, seed: {seed}, stop_at: {300 + 200 * ARRIVALS}us}}\n"
             f"override: {{gpu.sm.count: {SMS}}}\n"
-            f"policies: {{page_manager: base-pages, prefetcher: sequential-local, fault_handling: {FAULTS}, "
+            f"policies: {{page_manager: base-pages, prefetcher: sequential-local, "
+            f"fault_handling: {runs.handling('host', LINK, 'cpu+link')}, "
             f"exception_scheme: {scheme}, sharing: exclusive, preemption: {technique}}}\ntenants:\n{batch}"
-            f"  - {{name: urgent, workload: {sweeps.REPOSITORY}/configs/workloads/urgent.yaml, parameters: {TASK}, "
+            f"  - {{name: urgent, workload: {configs}/workloads/urgent.yaml, parameters: {TASK}, "
             f"priority: 1, latency_bound: {BOUND}, arrival: 300us, "
             f"arrivals: {{uniform: [60us, 260us], count: {ARRIVALS}}}}}\n")
 
@@ -95,10 +98,10 @@ def cells(arguments, kernel, scheme, alone):
 
 def show(arguments):
     alone = (times_of(arguments, ALONE) or [math.nan])[0]  # the first; later tasks find their data in the caches
-    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us; later by, in the mean and at most, us")
+    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us; later by, in the mean and at most, us\n")
     for kernel in KERNELS:
         rows = {scheme: cells(arguments, kernel, scheme, alone) for scheme in SCHEMES}
-        seeds.print_table(f"beside {kernel}", TECHNIQUES, rows)
+        sweeps.print_table(f"beside {kernel}", TECHNIQUES, rows)
 
 
 def main():

@@ -27,13 +27,6 @@ def cell(values, form=".1f"):
     return sweeps.cell(mean, form) + ("" if math.isnan(half) else f" ± {half:{form}}")
 
 
-def print_table(title, columns, rows):
-    """`rows`: {name: cells}."""
-    print(f"\n| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
-    for name, cells in rows.items():
-        print(f"| {name} | " + " | ".join(cells) + " |")
-
-
 def parser_of(text, folder):
     """`--seeds`: how many runs differ in their seed alone; at most ten."""
     parser = sweeps.parser_of(text, folder, "show")
