@@ -16,7 +16,7 @@ constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t index_node_bytes = 8 << 10;
 constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
 // Readers see new epochs twice a second, as long as writing takes at most a hundredth of the time.
-constexpr double least_flush_interval = 0.5, longest_flush_interval = 2;  // seconds
+constexpr double least_flush_interval = 0.5, longest_flush_interval = 10;  // seconds
 constexpr double flush_share = 100;
 
 std::chrono::steady_clock::duration duration_of(double seconds) {

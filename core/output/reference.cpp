@@ -11,7 +11,7 @@ first epoch, component and counter that differ. `lockstep run --config-of A.h5` 
 Attribute `file version` of the root is raised when the layout changes; this page describes version 1.
 
 Every program can read the file at any time after the start, also after a kill. It holds every epoch up to half a second
-before, or up to two seconds if writing epochs would otherwise take more than a hundredth of the time. `/kernels` has
+before, or up to ten seconds if writing epochs would otherwise take more than a hundredth of the time. `/kernels` has
 the rows of the kernels that were over then, up to the first that was not. A running job is watched with `swmr=True`:
 
 ```python

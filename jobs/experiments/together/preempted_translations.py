@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Who pays when an urgent task takes places from two tenants that share translations: MASK and Mosaic x preemption.
+
+    jobs/experiments/together/preempted_translations.py run [--seeds 5] [--folder DIR] [--jobs N]
+    jobs/experiments/together/preempted_translations.py show [--seeds 5] [--folder DIR]
+
+Two applications stand side by side on eight SMs of the machine of Mosaic's evaluation (004, section 7.4), their places
+shared out fairly (`sharing: smk`; 003, sections 1 and 5). The first looks up words all over 32 MiB; the second works on
+tiles. An urgent task of one wave of blocks arrives eight times. It waits until blocks end, or places are made for it by
+partial context switching. Data are in GPU memory. Runs of a point differ in the seed from which the times of arrival
+are drawn.
+
+`show` prints by how much the task ends later than alone, and by how many percent fewer instructions each application
+executes in the same time than without the task: means over seeds, with half of their 95 % confidence intervals.
+"""
+import math
+import pathlib
+import sys
+
+import seeds
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "interference"))
+
+import sweeps  # noqa: E402
+from mosaic import NEAR, SIZES  # noqa: E402
+
+MASK = "tlb_fill: mask, cache_policy: mask, dram_scheduler: mask"
+DESIGNS = {
+    "4 KiB pages": "page_manager: base-pages",
+    "MASK": f"page_manager: base-pages, {MASK}",
+    "Mosaic": "page_manager: mosaic",
+    "MASK and Mosaic": f"page_manager: mosaic, {MASK}",
+}
+WAYS = {"waits": "none", "switches": "switch"}
+PAIRS = (("page_view_count", "fft"), ("inverted_index", "convolution_separable"))
+MICROSECOND = 10**9  # in femtoseconds
+SMS = 8
+TASK = f"{{blocks: {SMS * 8}, rounds: 20}}"
+ARRIVALS = 8
+SPAN = f"{300 + 200 * ARRIVALS}us"
+ALONE = ((), "4 KiB pages", "waits", 1)
+
+
+def name_of(pair, design, way, seed):
+    """`seed`: 0 without the task."""
+    return "-".join([*(pair or ["alone"]), design.replace(" ", "_"), way, str(seed)])
+
+
+def text_of(pair, design, way, seed):
+    configs = sweeps.REPOSITORY / "configs"
+    tenants = "".join(f"  - {{name: {name}, workload: {configs}/workloads/{name}.yaml, parameters: {SIZES[name]}, "
+                      "relaunch: true}\n" for name in pair)
+    if seed > 0:
+        tenants += (f"  - {{name: urgent, workload: {configs}/workloads/urgent.yaml, parameters: {TASK}, priority: 1, "
+                    f"arrival: 300us, arrivals: {{uniform: [60us, 260us], count: {ARRIVALS}}}}}\n")
+    changes = ", ".join(f"{key}: {value}" for key, value in (("gpu.sm.count", SMS), *NEAR))
+    return (f"gpu: {configs}/gpus/mosaic_maxwell.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
+            f"simulation: {{epoch: 1ms, seed: {max(seed, 1)}, stop_at: {SPAN}}}\noverride: {{{changes}}}\n"
+            f"policies: {{sharing: smk, preemption: {WAYS[way]}, {DESIGNS[design]}}}\ntenants:\n{tenants}")
+
+
+def points(arguments):
+    """Without the task there is nothing to make places for, whatever the way."""
+    without = [(pair, design, "waits", 0) for pair in PAIRS for design in DESIGNS]
+    return without + [(pair, design, way, seed) for pair in PAIRS for design in DESIGNS for way in WAYS
+                      for seed in range(1, arguments.seeds + 1)]
+
+
+def run(arguments):
+    tiny = [ALONE, (PAIRS[0], "MASK and Mosaic", "switches", 1)]
+    sweeps.run_sweep(arguments, {name_of(*one): text_of(*one) for one in (ALONE, *points(arguments))},
+                     [name_of(*one) for one in tiny], "400us")
+
+
+def output(arguments, point):
+    return sweeps.open_output(arguments.folder / "output" / f"{name_of(*point)}.h5")
+
+
+@sweeps.blank_if_missing(ARRIVALS)
+def times_of(arguments, point):
+    """Returns the times of the urgent tasks that ended, in femtoseconds."""
+    with output(arguments, point) as file:
+        rows = file["kernels"][:]
+    urgent = rows[(rows["tenant"] == len(point[0])) & (rows["done"] < 2**63 - 1)]
+    return (urgent["done"] - urgent["launched"]).astype(float).tolist()
+
+
+@sweeps.blank_if_missing(len(PAIRS[0]))
+def work_of(arguments, point):
+    """Returns the warp instructions that each application executed until the end of the run."""
+    with output(arguments, point) as file:
+        return file["final/stats/sm/warp_instructions"][:].sum(axis=0).astype(float).tolist()[:len(point[0])]
+
+
+def cells(arguments, pair, design, way, alone):
+    """Returns by how much tasks end later, in the mean and at most, and what each application loses."""
+    means, longest = [], []
+    losses = [[] for _ in pair]
+    before = work_of(arguments, (pair, design, "waits", 0))
+    for seed in range(1, arguments.seeds + 1):
+        point = (pair, design, way, seed)
+        later = [(time - alone) / MICROSECOND for time in times_of(arguments, point)]
+        means.append(sweeps.mean_of(later))
+        longest.append(max(later, default=math.nan))
+        for loss, now, was in zip(losses, work_of(arguments, point), before):
+            loss.append(100 * (1 - now / was))
+    return [seeds.cell(means), seeds.cell(longest), *(seeds.cell(loss) for loss in losses)]
+
+
+def show(arguments):
+    alone = (times_of(arguments, ALONE) or [math.nan])[0]  # the first; later tasks find their data in the caches
+    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us\n")
+    for pair in PAIRS:
+        columns = ["task later, us", "at most, us", *(f"{name} loses, %" for name in pair)]
+        rows = {f"{design}, {way}": cells(arguments, pair, design, way, alone) for design in DESIGNS for way in WAYS}
+        sweeps.print_table(" + ".join(pair), columns, rows)
+
+
+def main():
+    arguments = seeds.parser_of(__doc__, "together-preempted-translations").parse_args()
+    if arguments.verb == "run":
+        run(arguments)
+    show(arguments)
+
+
+if __name__ == "__main__":
+    main()
