@@ -52,9 +52,14 @@ void Distances::cap_horizons(const std::vector<Time>& next, std::vector<Time>& h
   }
 }
 
-Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank) {
+Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank,
+                           const std::vector<bool>& quiet) {
+  const auto is_silent = [&](const Graph::Edge& edge) {
+    return edge.carries == Graph::Carries::answers && !quiet.empty() &&
+           quiet[graph.nodes()[edge.destination.value()].kind.value()];
+  };
   Distances table = steps(graph, [&](const Graph::Edge& edge) {
-    return assignment.places[edge.source.value()].rank == rank &&
+    return !is_silent(edge) && assignment.places[edge.source.value()].rank == rank &&
            assignment.places[edge.destination.value()].rank == rank;
   });
   close(table);

@@ -33,8 +33,10 @@ class Distances {
 };
 
 /// Returns the shortest paths with at least one link, over the links between components of `rank`
-/// only; between(k, k) is the shortest cycle through kind k.
-Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank);
+/// only; between(k, k) is the shortest cycle through kind k.  Links that carry only answers to the
+/// `quiet` kinds are left out.
+Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank,
+                           const std::vector<bool>& quiet = {});
 
 /// Returns the shortest paths over all links with at least one that crosses from one rank to
 /// another.

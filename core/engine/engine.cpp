@@ -47,7 +47,7 @@ Engine::State::State(const Graph& the_graph, Assignment the_assignment,
       options(the_options),
       ticks_per_nanosecond(measure_ticks_per_nanosecond()),
       meeting(graph, assignment, communicator),
-      inside(distances_inside(graph, assignment, communicator.rank())),
+      inside(graph, assignment, communicator.rank()),
       across(distances_across(graph, assignment)),
       executor(make_executor(options.threads)),
       window_times(ticks_per_nanosecond) {

@@ -43,6 +43,7 @@ void Engine::State::build_components(const ComponentFactory& factory) {
       owned.push_back(factory(ComponentId{id}));
       components.push_back({ComponentId{id}, owned.back().get()});
     }
+    inside.watch(components);
     window.emplace(graph, assignment, communicator.rank(), meeting.neighbours(), components,
                    options);
   });

@@ -22,12 +22,13 @@ ComponentId Graph::add_component(KindId kind, double weight, std::optional<std::
   return ComponentId{static_cast<std::uint32_t>(nodes_.size() - 1)};
 }
 
-LinkId Graph::connect(ComponentId source, ComponentId destination, Time latency, double weight) {
+LinkId Graph::connect(ComponentId source, ComponentId destination, Time latency, double weight,
+                      Carries carries) {
   LOCKSTEP_CHECK(source.value() < nodes_.size() && destination.value() < nodes_.size(),
                  "a link between components that do not exist");
   LOCKSTEP_CHECK(latency > Time::zero(),
                  "the link " + name(source) + " -> " + name(destination) + " has no latency");
-  edges_.push_back({source, destination, latency, weight});
+  edges_.push_back({source, destination, latency, weight, carries});
   return LinkId{static_cast<std::uint32_t>(edges_.size() - 1)};
 }
 

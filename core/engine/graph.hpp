@@ -27,17 +27,22 @@ class Graph {
     /// of a GPU. Nothing for components shared by all groups, and if there is only one group.
     std::optional<std::uint32_t> group;
   };
+  /// What a link carries; `answers`: only answers to requests of its destination, which is an
+  /// AnswerReceiver.
+  enum class Carries : std::uint8_t { anything, answers };
   struct Edge {
     ComponentId source, destination;
     Time latency;
     double weight;  ///< expected traffic, for the partitioner
+    Carries carries = Carries::anything;
   };
 
   KindId add_kind(std::string name);
   ComponentId add_component(KindId kind, double weight = 1,
                             std::optional<std::uint32_t> group = {});
   /// Latency must be > 0.
-  LinkId connect(ComponentId source, ComponentId destination, Time latency, double weight = 1);
+  LinkId connect(ComponentId source, ComponentId destination, Time latency, double weight = 1,
+                 Carries carries = Carries::anything);
 
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::vector<Node>& nodes() const { return nodes_; }

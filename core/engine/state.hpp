@@ -8,6 +8,7 @@
 #include "core/engine/distance.hpp"
 #include "core/engine/engine.hpp"
 #include "core/engine/failure.hpp"
+#include "core/engine/inside_distances.hpp"
 #include "core/engine/meeting.hpp"
 #include "core/engine/meetings_apart.hpp"
 #include "core/engine/window/window.hpp"
@@ -68,7 +69,7 @@ struct Engine::State {
   std::vector<std::unique_ptr<Component>> owned;
   std::vector<LocalComponent> components;
   Meeting meeting;
-  const Distances inside;          ///< distances within this rank
+  InsideDistances inside;          ///< distances within this rank
   const Distances across;          ///< distances over at least one link between ranks
   std::optional<Failure> failure;  ///< failure outside of components
   std::optional<Window> window;    ///< the window loop; exists when the components do

@@ -109,16 +109,16 @@ void Engine::State::choose_horizons(const std::vector<Time>& outer) {
   const Time now = *std::min_element(next.begin(), next.end());
   switch (options.pacing) {
     case Pacing::horizons:
-      inside.cap_horizons(next, horizons);
+      inside.now(next).cap_horizons(next, horizons);
       break;
     case Pacing::shortest_link:
-      for (Time& horizon : horizons) horizon = std::min(horizon, now + inside.shortest());
+      for (Time& horizon : horizons) horizon = std::min(horizon, now + inside.all().shortest());
       break;
     case Pacing::one_activity:
       for (Time& horizon : horizons) horizon = std::min(horizon, now + Time{1});
       break;
     case Pacing::random_cuts:
-      inside.cap_horizons(next, horizons);
+      inside.now(next).cap_horizons(next, horizons);
       for (std::size_t kind = 0; kind < horizons.size(); ++kind) {
         Random random(options.test_seed, ComponentId{static_cast<std::uint32_t>(kind)}, cuts++);
         const Time furthest = horizons[kind] - now;

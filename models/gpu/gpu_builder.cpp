@@ -109,8 +109,9 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
   both_ways(host, layout_.dispatcher, host_link, host_link);
   both_ways(host, layout_.gmmu, host_link, host_link);
   for (const ComponentId partition : layout_.partitions) {
-    both_ways(layout_.gmmu, partition, gpu.vm.memory_link(times.request),
-              gpu.vm.memory_link(times.response));
+    graph.connect(layout_.gmmu, partition, gpu.vm.memory_link(times.request), rare_traffic);
+    graph.connect(partition, layout_.gmmu, gpu.vm.memory_link(times.response), rare_traffic,
+                  Graph::Carries::answers);
     both_ways(host, partition, host_link, host_link);
   }
   for (const ComponentId sm : layout_.sms) {
@@ -123,7 +124,7 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
       graph.connect(sm, partition, times.request, memory_traffic);
   for (const ComponentId partition : layout_.partitions)
     for (const ComponentId sm : layout_.sms)
-      graph.connect(partition, sm, times.response, memory_traffic);
+      graph.connect(partition, sm, times.response, memory_traffic, Graph::Carries::answers);
   // An SM exchanges as many messages with its hub as with all partitions.
   const Topology topology = gpu.topology();
   const double hub_traffic = memory_traffic * gpu.memory.partitions;

@@ -67,6 +67,7 @@ class SmCore {
     watch_.take(now, tenants);
   }
   bool finished() const { return turnover_.empty(); }
+  bool awaits_answers() const { return ports_.awaits_answers(); }
   const BlockLog& block_log() const { return turnover_.log(); }
   std::string waiting_for() const;
 

@@ -29,6 +29,10 @@ std::vector<StatisticsView> StreamingMultiprocessor::parts(Time) {
   return core_->side_statistics();
 }
 
+bool StreamingMultiprocessor::awaits_answers() const {
+  return core_->awaits_answers();
+}
+
 bool StreamingMultiprocessor::finished() const {
   return core_->finished();
 }

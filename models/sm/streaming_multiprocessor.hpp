@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 
+#include "core/engine/answer_receiver.hpp"
 #include "core/engine/component.hpp"
 #include "models/noc/grid_counts.hpp"
 #include "models/noc/progress.hpp"
@@ -27,7 +28,10 @@ namespace lockstep {
 class BlockLog;
 class SmCore;
 
-class StreamingMultiprocessor final : public Component, public GridCounter, public ProgressSource {
+class StreamingMultiprocessor final : public Component,
+                                      public AnswerReceiver,
+                                      public GridCounter,
+                                      public ProgressSource {
  public:
   using Setup = SmSetup;
   explicit StreamingMultiprocessor(Setup setup);
@@ -39,6 +43,7 @@ class StreamingMultiprocessor final : public Component, public GridCounter, publ
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override;
+  bool awaits_answers() const override;
   std::string waiting_for() const override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/answer_receiver.hpp"
 #include "core/engine/component.hpp"
 #include "core/engine/link.hpp"
 #include "models/coordinator/policy_epochs.hpp"
@@ -33,7 +34,7 @@
 
 namespace lockstep {
 
-class Gmmu final : public Component, public GridCounter {
+class Gmmu final : public Component, public AnswerReceiver, public GridCounter {
  public:
   struct Setup {
     VmParameters parameters;
@@ -58,6 +59,7 @@ class Gmmu final : public Component, public GridCounter {
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time, std::vector<GridContribution>& taken) override { grids_.take(taken); }
   bool finished() const override;
+  bool awaits_answers() const override { return memory_.in_flight() > 0; }
   std::string waiting_for() const override;
 
  private:

@@ -80,7 +80,11 @@ std::string RequestPort::waiting_for() const {
 
 void RequestPort::serialize(Archive& archive) {
   for (const Kind& of : kinds_) trunks_[number_of(of.kind)].serialize(archive);
-  for (Lane& lane : lanes_) archive(lane.credits, lane.first, lane.last);
+  unanswered_ = 0;
+  for (Lane& lane : lanes_) {
+    archive(lane.credits, lane.first, lane.last);
+    unanswered_ += noc_.credits - lane.credits;
+  }
   std::uint64_t pooled = pool_.size();
   archive(pooled);
   archive.require(pooled);

@@ -77,11 +77,15 @@ class RequestPort {
   void credit(Destination destination, Time now, Outbox& outbox) {
     Lane& lane = lane_of(destination);
     ++lane.credits;
+    --unanswered_;
     if (lane.first != none) [[unlikely]]
       dequeue(destination, now, outbox);
   }
 
   std::uint32_t queued() const { return queued_; }
+  /// Returns whether a request that has left has no answer yet.  A request that waits for a credit
+  /// stands behind such ones.
+  bool awaits_answers() const { return unanswered_ > 0; }
   std::uint64_t wait_femtoseconds() const { return waited_; }
   /// Returns a text such as "17 requests wait for partition[3], which holds all 8 credits", or "".
   std::string waiting_for() const;
@@ -127,6 +131,7 @@ class RequestPort {
 
   Place transmit(Destination destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
     --lane_of(destination).credits;
+    ++unanswered_;
     const Time ready = now + injection_latency_;
     const Time departure = std::max(ready, free_);
     waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
@@ -149,6 +154,7 @@ class RequestPort {
   std::vector<Queued> pool_;
   std::vector<std::uint16_t> unused_;
   std::uint32_t queued_ = 0;
+  std::uint32_t unanswered_ = 0;  ///< credits taken from all lanes; checkpoints leave it out
   Time free_ = Time::zero();
   std::uint64_t waited_ = 0;
   std::vector<Kind> kinds_;

@@ -57,6 +57,7 @@ class SmPorts {
   bool is_idle(Destination destination, SmCycle now) const {
     return hot_.requests.is_idle(destination, constants_.time_of(now));
   }
+  bool awaits_answers() const { return hot_.requests.awaits_answers(); }
   /// Sends a request.  Returns its place; the caller fills it in before the next request.
   RequestPort::Place send(Destination destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
