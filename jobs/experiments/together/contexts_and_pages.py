@@ -4,7 +4,7 @@
     jobs/experiments/together/contexts_and_pages.py run [--seeds 5] [--folder DIR] [--jobs N]
     jobs/experiments/together/contexts_and_pages.py show [--seeds 5] [--folder DIR]
 
-A kernel whose data come from CPU memory runs on eight SMs of the machine of Tanasic et al. 2017 (000, Table 1) with
+A kernel whose data come from CPU memory runs on two SMs of the machine of Tanasic et al. 2017 (000, Table 1) with
 NVLink. GPU memory has room for a part of its data. Blocks that wait for pages stay, or leave their SM (section 4.1), at
 most one or four of each SM; their contexts are as large as what they occupy, or live registers alone, compressed (Lin et
 al., 002, section III). The places of contexts are in GPU memory and leave that much less for pages. `free` contexts move
@@ -28,9 +28,8 @@ import sweeps  # noqa: E402
 
 # Kernels whose accesses depend on their data, and the bytes of their managed buffers.
 KERNELS = {
-    "spmv": ("{rows: 65536, entries: 524288}", 4 * (4 * 65536 + 2 * 524288)),
-    "histo": ("{n: 1048576, slices: 2, blocks: 256, rounds: 1}", 4 * 1048576),
-    "bfs": ("{vertices: 65536, edges: 524288}", 4 * (2 * 65536 + 524288)),
+    "spmv": ("{rows: 16384, entries: 131072}", 4 * (4 * 16384 + 2 * 131072)),
+    "histo": ("{n: 262144, slices: 2, blocks: 64, rounds: 1}", 4 * 262144),
 }
 WAYS = {
     "stay": "none",
@@ -39,11 +38,12 @@ WAYS = {
     "four, live": "{name: on-fault, extra_blocks: 4, context: live-compressed}",
     "four, free": "{name: on-fault, extra_blocks: 4, ideal: true}",
 }
-ROOM = (125, 90, 75, 60)  # memory for pages in percent of the data, if no context takes any
+ROOM = (125, 90, 75)  # memory for pages in percent of the data, if no context takes any
 ENOUGH = 400
 LINK = "NVLink"
-SMS = 8
+SMS = 2
 TABLES = 256 << 10  # bytes for page tables
+UNIT = 32 << 10  # of which memory has a whole number
 
 
 def name_of(kernel, room, way, seed):
@@ -57,11 +57,11 @@ def workload_name(kernel, seed):
 def text_of(arguments, kernel, room, way, seed):
     parameters, data = KERNELS[kernel]
     configs = sweeps.REPOSITORY / "configs"
-    capacity = (TABLES + data * room // 100) >> 10
+    capacity = -(-(TABLES + data * room // 100) // UNIT) * (UNIT >> 10)
     return (f"gpu: {configs}/gpus/k20.yaml\nhost: {configs}/hosts/{runs.HOSTS[LINK][0]}.yaml\n"
             f"simulation: {{epoch: 1ms}}\noverride: {{gpu.sm.count: {SMS}, gpu.memory.capacity: {capacity}KiB}}\n"
-            f"policies: {{page_manager: base-pages, exception_scheme: replay-queue, block_switching: {WAYS[way]}, "
-            f"fault_handling: {runs.handling('host', LINK, 'cpu+link')}}}\n"
+            f"policies: {{page_manager: base-pages, prefetcher: sequential-local, exception_scheme: replay-queue, "
+            f"block_switching: {WAYS[way]}, fault_handling: {runs.handling('host', LINK, 'cpu+link')}}}\n"
             f"tenants:\n  - {{name: one, workload: {arguments.folder.resolve()}/{workload_name(kernel, seed)}, "
             f"parameters: {parameters}}}\n")
 
@@ -77,7 +77,7 @@ def run(arguments):
         text = benchmarks.workload_text(kernel, benchmarks.PAGED)
         for seed in range(1, arguments.seeds + 1):
             (arguments.folder / workload_name(kernel, seed)).write_text(text.replace("seed: 1", f"seed: {seed}"))
-    tiny = [("histo", ENOUGH, "stay", 1), ("histo", 75, "four leave", 1)]
+    tiny = [("spmv", ENOUGH, "stay", 1), ("spmv", 75, "four leave", 1)]
     sweeps.run_sweep(arguments, {name_of(*one): text_of(arguments, *one) for one in points(arguments)},
                      [name_of(*one) for one in tiny], "1ms")
 
