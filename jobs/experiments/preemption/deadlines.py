@@ -17,7 +17,7 @@ have the paper's registers per thread (Table 4.2).
 - Late (Figures 4.1, 4.5a): tasks that end later than the bound and the first one's time alone after their launch, of
   those launched while the other kernel ran. Released late: of these, tasks for which a chosen block's place came free
   later than the bound after the request.
-- Error (Figure 4.2): of drains, |expected - actual| / actual.
+- Error (Figure 4.2): of drains, |expected - actual| / actual; signed, (expected - actual) / actual.
 - Lost (Figures 4.3, 4.5b): warp instructions of flushed blocks, and what switches and drains were estimated to lose,
   over those that all preempted blocks had executed.
 - In use (Figure 4.4): registers of an SM that blocks have, in the mean from the request until the task has what it is
@@ -78,6 +78,7 @@ TINY = "backprop"
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel", "oracle")
 MODELS = {"share": "traffic: share", "real": "traffic: real",
           "measured": "traffic: real, switch_estimate: measured, beyond_mean: unknown"}
+WAYS = ("flush", "switch", "drain")
 BOUNDS = (2, 3, 4, 5)
 REGISTERS = 32768  # of an SM
 # What the paper says, by bound in us; %.
@@ -168,7 +169,7 @@ class Measures:
     lost: int = 0
     time: int = 0
     registers: int = 0  # times that
-    errors: list = dataclasses.field(default_factory=list)
+    errors: list = dataclasses.field(default_factory=list)  # signed
     techniques: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     waits: dict = dataclasses.field(default_factory=dict)  # by technique: expected and actual, in us
 
@@ -179,11 +180,15 @@ class Measures:
             self.waits[technique] = [a + b for a, b in zip(self.waits.get(technique, ([], [])), waits)]
 
     def value(self, what):
+        if what == "tasks":
+            return float(self.tasks)
         part, whole = {"late": (self.late, self.tasks), "released late": (self.released_late, self.tasks),
                        "lost": (self.lost, self.executed), "in use": (self.registers, self.time * REGISTERS),
-                       "error": (sum(self.errors), len(self.errors)),
+                       "error": (sum(map(abs, self.errors)), len(self.errors)),
+                       "signed error": (sum(self.errors), len(self.errors)),
+                       "too short": (sum(error < 0 for error in self.errors), len(self.errors)),
                        **{name: (self.techniques[name], self.techniques.total())
-                          for name in ("flush", "switch", "drain")}}[what]
+                          for name in WAYS}}[what]
         return 100 * part / whole if whole else math.nan
 
 
@@ -220,8 +225,8 @@ def measures_of(file, bound, alone):
     kept = known["technique"] != b"flush"
     measures.lost = int(known["lost"].sum() + known["expected_loss"][kept].sum())
     drains = (known["technique"] == b"drain") & (waits > 0)
-    measures.errors = (numpy.abs(known["expected"][drains] - waits[drains]) / waits[drains]).tolist()
-    for technique in ("flush", "switch", "drain"):
+    measures.errors = ((known["expected"][drains] - waits[drains]) / waits[drains]).tolist()
+    for technique in WAYS:
         its = known["technique"] == technique.encode()
         measures.techniques[technique] = int(its.sum())
         measures.waits[technique] = ((known["expected"][its] / MICROSECOND).tolist(),
@@ -236,6 +241,11 @@ def sum_of(measured, names, column):
     return measures
 
 
+def mean_of_kernels(measured, names, column, what):
+    """Each kernel counts once, however many tasks it met and however long its blocks are."""
+    return sweeps.mean_of([measured[name, column].value(what) for name in names])
+
+
 def print_figure(title, what, columns, names, measured, paper=None):
     """`measured`: {(kernel or "all", column): Measures}; a column is (technique, model, bound)."""
     print(f"\n{title}")
@@ -244,6 +254,8 @@ def print_figure(title, what, columns, names, measured, paper=None):
     for name in (*names, "all"):
         print(f"{name:20}" + "".join(f"{sweeps.cell(measured[name, column].value(what), '.1f'):>14}"
                                      for column in columns))
+    means = "".join(f"{sweeps.cell(mean_of_kernels(measured, names, column, what), '.1f'):>14}" for column in columns)
+    print(f"{'mean of kernels':20}{means}")
     quick = "".join(f"{sweeps.cell(sum_of(measured, FEW, column).value(what), '.1f'):>14}" for column in columns)
     print(f"{'few (' + str(len(FEW)) + ')':20}{quick}")
     if paper:
@@ -257,6 +269,14 @@ def time_alone(path):
     with sweeps.open_output(path) as file:
         times = task_times(file["kernels"][:], 0)
     return int((times["done"] - times["launched"])[0])
+
+
+def waits_of(measures):
+    """Mean times of flushes, switches and drains, and three tenths of the signed errors of drains."""
+    means = [sweeps.mean_of(times) for way in WAYS for times in measures.waits.get(way, ([], []))]
+    few = len(measures.errors) < 10
+    tenths = [math.nan] * 9 if few else statistics.quantiles(measures.errors, n=10)
+    return [*means, float(len(measures.errors)), *(100 * tenths[n] for n in (0, 4, 8))]
 
 
 def draw(arguments):
@@ -274,6 +294,8 @@ def draw(arguments):
     print_figure("Figure 4.1: late tasks, %", "late", columns, names, measured, "late")
     print_figure("Tasks for which a place was free later than the bound, %", "released late", columns, names, measured)
     print_figure("Figure 4.2: error of drain estimates, %", "error", columns, names, measured)
+    print_figure("Signed error of drain estimates, %", "signed error", columns, names, measured)
+    print_figure("Drains that took longer than expected, %", "too short", columns, names, measured)
     print_figure("Figure 4.3: lost, %", "lost", columns, names, measured, "lost")
     print_figure("Figure 4.4: registers in use, %", "in use", columns, names, measured)
     print(f"{'alone':20}" + ", ".join(
@@ -286,16 +308,23 @@ def draw(arguments):
         print(f"{'':20}dual kernel over Chimera, {model}: {ratio}, in 003 2.93")
     every = [(technique, model, bound) for model in arguments.models for technique in techniques_of(arguments, model)
              for bound in bounds_of(arguments, model)]
-    print("\nFigure 4.5: all kernels, %; expected and actual time of a preempted block, us")
-    titles = ("late", "lost", "flush", "switch", "drain", "error")
-    print(f"{'':33}" + "".join(f"{title:>10}" for title in (*titles, "003 late", "003 lost")))
-    for technique, model, bound in every:
-        one = measured["all", (technique, model, bound)]
-        said = [PAPER[what].get(technique, {}).get(bound, "") for what in ("late", "lost")]
-        waits = ", ".join(f"{name} {statistics.fmean(expected):.2f} {statistics.fmean(actual):.2f}"
-                          for name, (expected, actual) in one.waits.items() if expected)
-        values = "".join(f"{sweeps.cell(one.value(title), '.1f'):>10}" for title in titles)
-        print(f"{technique:14}{model:12}{bound:4}us {values}" + "".join(f"{value:10}" for value in said) + f"  {waits}")
+    titles = ("tasks", "late", "released late", "lost", *WAYS, "error", "signed error", "too short")
+    means = ("late", "lost")
+    rows, waits = {}, {}
+    for column in every:
+        technique, model, bound = column
+        one = measured["all", column]
+        name = f"{technique}, {model}, {bound} us"
+        rows[name] = ([one.value(title) for title in titles]
+                      + [mean_of_kernels(measured, names, column, what) for what in means]
+                      + [PAPER[what].get(technique, {}).get(bound, math.nan) for what in means])
+        waits[name] = waits_of(one)
+    print("\nFigure 4.5: all kernels, %; mean: each kernel counts once")
+    columns = [*titles, *(f"{whose} {what}" for whose in ("mean", "003") for what in means)]
+    sweeps.print_table("", columns, rows, ".1f")
+    print("Expected and actual time of a preempted block, us; tenths of the signed errors of drains, %")
+    ways = [f"{way}, {what}" for way in WAYS for what in ("expected", "actual")]
+    sweeps.print_table("", [*ways, "drains", "first", "fifth", "ninth"], waits)
 
 
 def main():
