@@ -87,11 +87,22 @@ class Experiments(ScenarioTest):
                 done = self.lockstep("validate", "point.yaml")
                 self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_every_kernel_of_paper_003_is_valid(self):
+        folder = pathlib.Path(self.folder)
+        for kernel in deadlines.KERNELS:
+            with self.subTest(kernel):
+                self.write(f"{kernel}.yaml", deadlines.workload_text(kernel))
+                self.write("point.yaml", deadlines.Run(kernel, "dual-kernel", "share", 2).scenario(folder))
+                done = self.lockstep("validate", "point.yaml")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_b_plus_trees_have_full_levels(self):
         """Else their kernels read outside of the keys."""
         for parameters in (contexts.KERNELS["BT"][1], deadlines.KERNELS["btree_range"].parameters):
             keys = int(re.search(r"keys: (\d+)", parameters)[1])
             self.assertIn(keys, [64**level for level in range(2, 5)])
+        keys = int(re.search(r"keys: (\d+)", deadlines.KERNELS["btree"].parameters)[1])
+        self.assertIn(keys, [16**level for level in range(2, 6)])
 
     def test_progress_is_the_time_in_which_an_application_alone_comes_as_far(self):
         with h5py.File("progress", "w", driver="core", backing_store=False) as file:
