@@ -34,7 +34,8 @@ SM = {
              "memory_queue", "memory_interval", "parked_accesses"), text=("goes on in the picture of L1 and L2",))],
         [box("latency", "From operands to result", prefix="gpu.sm.latency", keys=(
             "integer", "integer_multiply", "multiply_high", "multiply_wide", "bit_count", "fp32", "fp64", "half",
-            "special", "convert", "shuffle", "move", "predicate", "control"), text=("matrix products: mma_...",)),
+            "special", "convert", "shuffle", "move", "predicate", "control", "taken_branch"), text=(
+                "matrix products: mma_...",)),
          box("interval", "Between two instructions", prefix="gpu.sm.interval", keys=(
              "integer", "integer_multiply", "multiply_wide", "fp32", "fp64", "half", "special", "convert", "shuffle",
              "move", "predicate", "control"), text=("matrix products: mma_...",))],

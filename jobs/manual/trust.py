@@ -133,8 +133,7 @@ expect](validation/index.md#what-error-to-expect)) the error is larger:
 {expected}
 
 Trust orders of magnitude, and comparisons between two policies on one machine, more than an absolute figure of a single
-kernel. The published figures of two rows, `div.rn.f32` and `sqrt.rn.f32`, are not latencies
-([lowering](validation/lowering.md)).
+kernel.
 
 ## Claims of the papers that do not hold here, or hold in part
 

@@ -16,6 +16,7 @@ namespace lockstep::isa {
 ///   h  upper half of such a result                   m  special function (MUFU)
 ///   n  bits counted, found or reversed               c  conversion
 ///   b  branch, convergence barrier                   q  look at a division's operands (FCHK)
+///   t  branch that is taken
 struct Expansion {
   std::string_view chain;  ///< operations of which each waits for the one before
   /// Operations besides the chain: they occupy units, and nothing waits longer for them.

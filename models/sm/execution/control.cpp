@@ -35,6 +35,13 @@ std::int64_t sleep_cycles(const isa::WarpContext& context, const Clock& clock,
   return clock.cycle_at_or_after(asleep).count();
 }
 
+/// Returns whether the instruction's lanes go on at another place.
+bool jumps(Category category) {
+  return category == Category::branch || category == Category::branch_indexed ||
+         category == Category::call || category == Category::call_indirect ||
+         category == Category::ret;
+}
+
 /// Counts a product. Tensor units do not see forms that their generation lacks.
 void count_product(GridCounts& counts, const Instruction& product, const IssueRecord& record) {
   const isa::MatrixForm form = isa::unpack_form(product.target);
@@ -80,6 +87,8 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
   isa::WarpPaths& paths = warp.paths;
   const std::uint32_t pc = paths.pc(), mask = paths.mask();
   SmCycle resume = now + record.latency;
+  const std::int64_t taken = constants_.parameters.latency.taken_branch.count();
+  if (taken != 0 && active != 0 && jumps(instruction.category)) resume = now + taken;
   if ((instruction.flags & isa::flag_preemption_point) != 0) [[unlikely]]
     ++statistics_.tenant[warp.tenant]
           .points_passed[instruction.category == Category::barrier ? 1 : 0];
@@ -87,7 +96,7 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
     case Category::branch:
       ++statistics_.tenant[warp.tenant].branches;
       if (active != 0 && active != mask) ++statistics_.tenant[warp.tenant].divergent_branches;
-      if (active == 0) resume = now + 1;
+      if (taken == 0 && active == 0) resume = now + 1;
       if ((instruction.flags & isa::flag_decides_wait) != 0) [[unlikely]] {
         paths.branch_of_wait(blocks_.grid_of(warp).instructions, active);
         mistakes_.warn_of_absent(warp, now);

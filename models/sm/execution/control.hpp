@@ -6,7 +6,8 @@
 /// gpu-parameters.md, section 5 (branch unit); PTX ISA, "nanosleep".
 ///
 /// Cost model: after a branch, call, return or barrier the instruction buffer is empty, so that the
-/// warp issues again after the control unit's latency.  nanosleep takes as long as its
+/// warp issues again after the control unit's latency, or after `latency.taken_branch` where lanes
+/// take a branch, call or return.  nanosleep takes as long as its
 /// longest-sleeping lane asks for, a millisecond at most.
 #pragma once
 

@@ -424,7 +424,7 @@ struct SmParameters {
         .only_if("turn", "with thread_scheduling: independent",
                  [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })
         .only_if(
-            "latency.multiply_high latency.multiply_wide latency.bit_count "
+            "latency.multiply_high latency.multiply_wide latency.bit_count latency.division_check "
             "interval.multiply_wide interval.division_check",
             "with expansions: sequence",
             [](const P& p) { return p.expansions == Expansions::sequence; })

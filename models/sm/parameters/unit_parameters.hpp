@@ -89,6 +89,8 @@ inline constexpr LatencyClassFacts matrix_classes[] = {
 struct SmLatencyParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
   Cycles multiply_wide, multiply_high, bit_count;  ///< latencies of parts of expansions
+  Cycles division_check;
+  Cycles taken_branch;  ///< cycles of a taken branch; 0: `control`
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }
@@ -107,7 +109,13 @@ struct SmLatencyParameters {
         .field("multiply_high", &P::multiply_high, 10_cycles, limits,
                "upper half of an integer product")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products")
-        .field("bit_count", &P::bit_count, 13_cycles, limits, "bits counted, found or reversed");
+        .field("bit_count", &P::bit_count, 13_cycles, limits, "bits counted, found or reversed")
+        .field("division_check", &P::division_check, 22_cycles, limits,
+               "check of the operands of a single-precision division (FCHK)")
+        .field("taken_branch", &P::taken_branch, 0_cycles, range(0_cycles, 1000_cycles),
+               "branches, calls and returns that lanes take: until the warp's next instruction, "
+               "which is fetched anew, can issue; a branch that no lane takes then costs "
+               "`control`; 0: taken ones cost `control`, others a cycle");
     std::ranges::for_each(matrix_classes, add);
     return keys;
   }

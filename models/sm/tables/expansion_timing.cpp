@@ -54,15 +54,18 @@ Part part_of(char letter, const SmParameters& p) {
     case 'm':
       return part(Unit::special, latency[LatencyClass::special], interval[LatencyClass::special]);
     case 'q':
-      return part(Unit::special, latency[LatencyClass::special], interval.division_check);
+      return part(Unit::special, latency.division_check, interval.division_check);
     case 'c':
       return part(Unit::special, latency[LatencyClass::convert], interval[LatencyClass::convert]);
     case 'n':
       return part(Unit::special, latency.bit_count, interval[LatencyClass::convert]);
     default:
-      LOCKSTEP_CHECK(letter == 'b', "an expansion has an unknown machine operation");
+      LOCKSTEP_CHECK(letter == 'b' || letter == 't',
+                     "an expansion has an unknown machine operation");
       // The next instruction is fetched anew; no operands are read.
-      return {Unit::control, latency[LatencyClass::control].count(),
+      const bool taken = letter == 't' && latency.taken_branch.count() != 0;
+      return {Unit::control,
+              (taken ? latency.taken_branch : latency[LatencyClass::control]).count(),
               interval[LatencyClass::control].count()};
   }
 }

@@ -139,6 +139,17 @@ TEST(Pipeline, TakenBranchRefillsTheInstructionBuffer) {
   EXPECT_EQ(taken - not_taken, 4 - 1);
 }
 
+TEST(Pipeline, ATakenBranchMayTakeLongerThanOneThatNoLaneTakes) {
+  const std::string compare = "setp.eq.u32 %p1, %r0, 77;\n" + times(8, "add.u32 %r1, %r1, %r0;\n");
+  const std::string taken = "@!%p1 bra over;\nover:\n", passed = "@%p1 bra over;\nover:\n";
+  IdealMachine::Options options;
+  options.parameters.latency[isa::LatencyClass::control] = Cycles{5};
+  const std::int64_t plain = cycles_of(passed, options, compare);
+  options.parameters.latency.taken_branch = Cycles{9};
+  EXPECT_EQ(cycles_of(passed, options, compare) - plain, 5 - 1);
+  EXPECT_EQ(cycles_of(taken, options, compare) - plain, 9 - 1);
+}
+
 TEST(Pipeline, SleepTakesTheTimeOfTheLongestSleeper) {
   IdealMachine::Options options;
   options.parameters.clock = Frequency{2e9};

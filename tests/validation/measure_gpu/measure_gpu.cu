@@ -117,8 +117,9 @@ void operations(const Measurements& all) {
   operation(all, "brev", brev_b32, 77, 0);
   operation(all, "mul.hi.s32", mul_hi_s32, 2147483647, 2147483647);
   operation(all, "div.s32", div_s32, 1000, 1000003);
-  operation(all, "div.rn.f32", div_rn_f32, 1.5f, 1.0001f);
-  operation(all, "sqrt.rn.f32", sqrt_rn_f32, 1.5f, 0.0f);
+  operation(all, "float divided by a constant", div_constant_f32, 123.456f, 0.0f);
+  operation(all, "root of a sum of floats", sqrt_sum_f32, 123.456f, 0.0f);
+  operation(all, "float to integer and back", cvt_f32, 123.456f, 0.0f);
   operation(all, "div.rn.f64", div_rn_f64, 1.5, 1.0001);
   operation(all, "shared load", load_shared, 0, 0, 32);
 }

@@ -35,8 +35,13 @@ OPERATION(popc_b32, many, int, "r", "popc.b32 %0, %0;")
 OPERATION(brev_b32, many, int, "r", "brev.b32 %0, %0;")
 OPERATION(mul_hi_s32, many, int, "r", "mul.hi.s32 %0, %0, %1;")
 OPERATION(div_s32, few, int, "r", "div.s32 %0, %1, %0;")
-OPERATION(div_rn_f32, few, float, "f", "div.rn.f32 %0, %0, %1;")
-OPERATION(sqrt_rn_f32, few, float, "f", "sqrt.rn.f32 %0, %0;")
+// By 1.000001, of a sum with 0.1, to an integer and back, and one of two sums by a comparison with 0.5.
+OPERATION(div_constant_f32, few, float, "f", "div.rn.f32 %0, %0, 0f3F800008;")
+OPERATION(sqrt_sum_f32, few, float, "f", "add.f32 %0, %0, 0f3DCCCCCD; sqrt.rn.f32 %0, %0;")
+OPERATION(cvt_f32, few, float, "f", "{.reg .s32 t; cvt.rzi.s32.f32 t, %0; cvt.rn.f32.s32 %0, t;}")
+OPERATION(select_f32, few, float, "f",
+          "{.reg .pred p; .reg .f32 t; setp.gt.f32 p, %0, 0f3F000000; selp.f32 t, 0f3DCCCCCD, 0fBDCCCCCD, p;"
+          " add.f32 %0, %0, t;}")
 OPERATION(div_rn_f64, few, double, "d", "div.rn.f64 %0, %0, %1;")
 
 // The same for loads of shared memory, whose values are the addresses of the next.

@@ -88,8 +88,8 @@ constexpr Published table[] = {
     {"fma.rn.f16x2 %r1, %r1, %r0, %r0;\n", "fma", 6, 64},
     {"add.f16 %h1, %h1, %h0;\n", "add", 6, 64},
     {"ex2.approx.ftz.f32 %f1, %f1;\n", "ex2", 22, 16},
-    {"cvt.rn.f32.s32 %f1, %r0;\n", "cvt", 14, 16},
-    {"cvt.rzi.s32.f32 %r1, %f0;\n", "cvt", 14, 16},
+    {"cvt.rn.f32.s32 %f1, %r0;\n", "cvt", 15, 16},
+    {"cvt.rzi.s32.f32 %r1, %f0;\n", "cvt", 15, 16},
     {"cvt.f32.f16 %f1, %h0;\n", "cvt", 6, 64},
     {"cvt.u32.u16 %r1, %h0;\n", "cvt", 4, 64},
     {"shfl.sync.bfly.b32 %r1, %r1, 1, 31, -1;\n", "shfl", 22, 32},
@@ -123,9 +123,28 @@ TEST(Expansions, ADoublePrecisionDivisionIsBoundByItsUnit) {
   EXPECT_TRUE(is_on(division, isa::Unit::fp64));
 }
 
-/// The path of normal operands: a special function, five dependent FFMA, branch and convergence.
+/// The path of normal operands: a special function, five dependent FFMA, branch and convergence. By
+/// a constant the check of the operands takes longest, and of a root the comparison that checks it.
 TEST(Expansions, ASinglePrecisionDivisionTakesItsFastPath) {
-  EXPECT_EQ(record("div.rn.f32 %f1, %f1, %f2;\n", "div").latency, 22 + 5 * 4 + 2 * 5);
+  const std::string by_register = "div.rn.f32 %f1, %f1, %f2;\n";
+  const std::string by_constant = "div.rn.f32 %f1, %f1, 0f3F800008;\n";
+  const std::string root = "sqrt.rn.f32 %f1, %f1;\n";
+  EXPECT_EQ(record(by_register, "div").latency, 22 + 5 * 4 + 9 + 5);
+  EXPECT_EQ(record(by_constant, "div").latency, 24 + 9 + 5);
+  EXPECT_EQ(record(root, "sqrt").latency, 4 + 12 + 9 + 3 * 4 + 5);
+  SmParameters parameters = v100();
+  parameters.latency.taken_branch = Cycles{0};
+  EXPECT_EQ(record(by_register, "div", parameters).latency, 22 + 5 * 4 + 2 * 5);
+  EXPECT_EQ(record(by_constant, "div", parameters).latency, 24 + 2 * 5);
+  EXPECT_EQ(record(root, "sqrt", parameters).latency, 4 + 12 + 5 + 3 * 4 + 5);
+}
+
+/// A TITAN V (docs/validation/lowering.md): a division by a constant in 4.0 cycles of an SM of four
+/// sub-cores, bound by FCHK; two conversions in 4.0 cycles.
+TEST(Expansions, ADivisionByAConstantIsBoundByTheCheckOfItsOperands) {
+  const IssueRecord division = record("div.rn.f32 %f1, %f1, 0f3F800008;\n", "div");
+  EXPECT_EQ(division.interval, 16);
+  EXPECT_TRUE(is_on(division, isa::Unit::special));
 }
 
 /// forums.developer.nvidia.com, 168371: one in 6.36 cycles from an SM of four sub-cores.
