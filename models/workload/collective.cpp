@@ -62,6 +62,14 @@ void expand_ring_kernel(Operation operation, CollectiveSteps& steps) {
                     operation == Operation::reduce_scatter ? rounds : 2 * rounds);
 }
 
+/// Both trees, gone up and down by one kernel on each GPU.
+void expand_tree_kernel(Operation operation, CollectiveSteps& steps) {
+  const CollectiveTrees trees = two_trees(steps.gpus());
+  steps.synchronize();
+  if (adds(operation)) steps.read_sums(most_children(trees) * steps.count());
+  steps.launch_trees(trees, adds(operation));
+}
+
 /// Leaves the sum at the first GPU.
 void reduce_in_tree(CollectiveSteps& steps) {
   const std::uint64_t count = steps.count();
@@ -171,16 +179,22 @@ Expand read_algorithm(const CollectiveKeys& keys, Operation operation) {
 }
 
 /// Returns whether one kernel on each GPU does it all.
-bool is_by_kernel(const CollectiveKeys& keys, Operation operation) {
+bool is_by_kernel(const CollectiveKeys& keys) {
   if (!keys.by.exists() || keys.by.text() == "copies") return false;
   if (keys.by.text() != "kernel")
     throw keys.by.error("a collective is not done by \"" + keys.by.text() + "\"",
                         "copies or kernel");
-  if (operation == Operation::broadcast)
-    throw keys.by.error("no kernel does a broadcast", "copies");
-  if (keys.algorithm.exists() && keys.algorithm.text() != "ring")
-    throw keys.algorithm.error("kernels send their parts round a ring", "ring, or by: copies");
   return true;
+}
+
+Expand expand_by_kernel(const CollectiveKeys& keys, Operation operation, Expand algorithm) {
+  if (algorithm == expand_tree) return expand_tree_kernel;
+  if (algorithm == expand_direct)
+    throw keys.algorithm.error("kernels send to their neighbours, round a ring or along trees",
+                               "ring or tree, or by: copies");
+  if (operation == Operation::broadcast)
+    throw keys.by.error("no kernel broadcasts round a ring", "algorithm: tree, or by: copies");
+  return expand_ring_kernel;
 }
 
 /// Refuses keys that the operation has no use for.
@@ -203,9 +217,9 @@ std::vector<Step> expand_collective(const Node& map, const Workload& workload) {
   const CollectiveKeys& keys = steps.keys();
   const Operation operation = read_operation(required_key(map, keys.operation, "operation"));
   const Expand expand = read_algorithm(keys, operation);
-  const bool by_kernel = is_by_kernel(keys, operation);
+  const bool by_kernel = is_by_kernel(keys);
   check_unused(keys, operation, by_kernel);
-  by_kernel ? expand_ring_kernel(operation, steps) : expand(operation, steps);
+  (by_kernel ? expand_by_kernel(keys, operation, expand) : expand)(operation, steps);
   return steps.take();
 }
 

@@ -1,5 +1,7 @@
 #include "models/workload/collective_steps.hpp"
 
+#include <algorithm>
+
 #include "models/workload/named_values.hpp"
 #include "models/workload/required_key.hpp"
 
@@ -11,9 +13,54 @@ constexpr std::uint64_t threads_of_sums = 256;
 /// NCCL 2 on A100s and H100s: 24 channels, each a block of 512 threads that work and a warp that
 /// tells the neighbour.
 constexpr std::uint64_t channels = 24, threads_of_channel = 544;
+/// NCCL 2 gives a block of a tree four warps more than its 512 threads, which go up and down at the
+/// same time.
+constexpr std::uint64_t threads_of_tree = 640;
+/// Words of flags of a block.  Ring: what has arrived, and how much had when the launch began.
+/// Tree: what both children and the parent have sent, and how much they had.
+constexpr std::uint64_t words_of_ring = 2, words_of_tree = 4;
+constexpr std::size_t children_of_tree = 2;
 constexpr std::uint32_t most_streams = 65536;
 
+/// Returns the parent of a number above 0 in an in-order binary tree of the numbers 1 to
+/// gpus - 1, whose root hangs from 0.  Odd numbers are its leaves.
+std::size_t parent_in_order(std::size_t number, std::size_t gpus) {
+  const std::size_t level = number & (~number + 1);
+  const std::size_t without = number - level;
+  const std::size_t up = without | (2 * level);
+  return up < gpus ? up : without;
+}
+
+/// Returns a tree in which GPU names[k] has the place of the number k.
+std::vector<TreePlace> tree_of(const std::vector<std::size_t>& names) {
+  std::vector<TreePlace> places(names.size());
+  for (std::size_t number = 1; number < names.size(); ++number) {
+    const std::size_t parent = names[parent_in_order(number, names.size())];
+    TreePlace& place = places[names[number]];
+    place.parent = parent;
+    place.child = places[parent].children.size();
+    places[parent].children.push_back(names[number]);
+  }
+  return places;
+}
+
 }  // namespace
+
+CollectiveTrees two_trees(std::size_t gpus) {
+  std::vector<std::size_t> names(gpus);
+  for (std::size_t k = 0; k < gpus; ++k) names[k] = k;
+  std::vector<TreePlace> first = tree_of(names);
+  // The GPUs behind the first one shift by one place, so that leaves and inner nodes change roles.
+  std::rotate(names.begin() + 1, names.end() - 1, names.end());
+  return {std::move(first), tree_of(names)};
+}
+
+std::size_t most_children(const CollectiveTrees& trees) {
+  std::size_t most = 0;
+  for (const std::vector<TreePlace>& tree : trees)
+    for (const TreePlace& place : tree) most = std::max(most, place.children.size());
+  return most;
+}
 
 CollectiveSteps::CollectiveSteps(const Node& map, const Workload& workload)
     : map_(map),
@@ -88,16 +135,18 @@ void CollectiveSteps::read_sums(std::uint64_t room) {
   }
 }
 
-std::vector<std::uint32_t> CollectiveSteps::read_flags(std::uint64_t blocks) const {
+std::vector<std::uint32_t> CollectiveSteps::read_flags(std::uint64_t blocks,
+                                                       std::uint64_t words) const {
   const Node& list = required_key(map_, keys_.flags, "flags");
   std::vector<std::uint32_t> flags = read_partners(list);
   for (std::size_t k = 0; k < gpus(); ++k) {
     const Buffer &own = buffer(buffers_[k]), &flag = buffer(flags[k]);
-    if (flag.gpu != own.gpu || isa::bytes_of(flag.type) != 4 || flag.count < 2 * blocks)
-      throw list.item(k).error("buffer " + flag.name + " does not hold two words for each of " +
-                                   std::to_string(blocks) + " blocks",
-                               "put it on the GPU of " + own.name + ", with type: u32 and count: " +
-                                   std::to_string(2 * blocks) + " or more");
+    if (flag.gpu != own.gpu || isa::bytes_of(flag.type) != 4 || flag.count < words * blocks)
+      throw list.item(k).error(
+          "buffer " + flag.name + " does not hold " + (words == words_of_ring ? "two" : "four") +
+              " words for each of " + std::to_string(blocks) + " blocks",
+          "put it on the GPU of " + own.name +
+              ", with type: u32 and count: " + std::to_string(words * blocks) + " or more");
   }
   return flags;
 }
@@ -180,27 +229,66 @@ void CollectiveSteps::add(std::size_t gpu, std::uint64_t first, std::uint64_t co
   steps_.push_back(std::move(step));
 }
 
-void CollectiveSteps::launch_ring(std::uint64_t first, std::uint64_t end) {
+CollectiveSteps::Kernels CollectiveSteps::start_kernels(std::uint64_t default_threads,
+                                                        std::uint64_t words_of_block) {
   required_key(map_, keys_.kernel, "kernel");
-  const std::uint64_t threads =
-      keys_.block.exists() ? number(keys_.block, most_threads) : threads_of_channel;
-  const std::uint64_t blocks = keys_.grid.exists() ? number(keys_.grid, most_blocks) : channels;
-  const std::vector<std::uint32_t> flags = read_flags(blocks);
-  const std::vector<std::uint32_t>& arrived = arrived_.empty() ? buffers_ : arrived_;
+  Kernels kernels;
+  kernels.threads = keys_.block.exists() ? number(keys_.block, most_threads) : default_threads;
+  kernels.blocks = keys_.grid.exists() ? number(keys_.grid, most_blocks) : channels;
+  kernels.flags = read_flags(kernels.blocks, words_of_block);
   Step start = begin(Step::Kind::delay, 0);
   start.is_start_of_collective = true;
   steps_.push_back(std::move(start));
+  return kernels;
+}
+
+void CollectiveSteps::add_kernel(std::size_t gpu, Step step) {
+  step.is_with_next = gpu + 1 < gpus();
+  steps_.push_back(std::move(step));
+}
+
+void CollectiveSteps::launch_ring(std::uint64_t first, std::uint64_t end) {
+  const Kernels kernels = start_kernels(threads_of_channel, words_of_ring);
   for (std::size_t k = 0; k < gpus(); ++k) {
     const std::size_t next = (k + 1) % gpus();
-    Step step = begin_launch(k, blocks, threads);
-    for (const std::vector<std::uint32_t>* list : {&buffers_, &arrived, &flags}) {
+    Step step = begin_launch(k, kernels.blocks, kernels.threads);
+    for (const std::vector<std::uint32_t>* list : {&buffers_, &arrived(), &kernels.flags}) {
       pass_buffer(step, (*list)[k]);
       pass_buffer(step, (*list)[next]);
     }
     for (const std::uint64_t value : {std::uint64_t{k}, std::uint64_t{gpus()}, part(), first, end})
       pass_number(step, value);
-    step.is_with_next = next != 0;
-    steps_.push_back(std::move(step));
+    add_kernel(k, std::move(step));
+  }
+  synchronize();
+}
+
+void CollectiveSteps::pass_tree(Step& launch, const TreePlace& place,
+                                const Kernels& kernels) const {
+  if (place.parent) {
+    pass_buffer(launch, arrived()[*place.parent], place.child * count_);
+    pass_buffer(launch, kernels.flags[*place.parent], place.child);
+  } else {
+    for (int missing = 0; missing < 2; ++missing) pass_number(launch, 0);
+  }
+  for (std::size_t child = 0; child < children_of_tree; ++child)
+    if (child < place.children.size()) {
+      pass_buffer(launch, buffers_[place.children[child]]);
+      pass_buffer(launch, kernels.flags[place.children[child]], children_of_tree);
+    } else {
+      for (int missing = 0; missing < 2; ++missing) pass_number(launch, 0);
+    }
+}
+
+void CollectiveSteps::launch_trees(const CollectiveTrees& trees, bool adds) {
+  const Kernels kernels = start_kernels(threads_of_tree, words_of_tree);
+  for (std::size_t k = 0; k < gpus(); ++k) {
+    Step step = begin_launch(k, kernels.blocks, kernels.threads);
+    for (const std::vector<std::uint32_t>* list : {&buffers_, &arrived(), &kernels.flags})
+      pass_buffer(step, (*list)[k]);
+    for (const std::vector<TreePlace>& tree : trees) pass_tree(step, tree[k], kernels);
+    for (const std::uint64_t value : {count_, std::uint64_t{adds}}) pass_number(step, value);
+    add_kernel(k, std::move(step));
   }
   synchronize();
 }

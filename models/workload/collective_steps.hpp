@@ -2,8 +2,10 @@
 /// made.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,25 @@
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
+
+/// Place of a GPU in a tree.  GPUs are numbered by their place in `buffers:`.
+struct TreePlace {
+  std::optional<std::size_t> parent;  ///< none: the GPU is the root
+  std::size_t child = 0;              ///< number of the GPU among its parent's children
+  std::vector<std::size_t> children;  ///< at most two
+};
+
+/// Two trees, with a place for each GPU in each.
+using CollectiveTrees = std::array<std::vector<TreePlace>, 2>;
+
+/// Returns two binary trees in which the first GPU is the root, and each other GPU has children in
+/// one of them at most.  So a GPU that adds and passes on half of the elements is a leaf for the
+/// other half, and all send about as much.
+/// Source: Sanders et al. 2009, two trees.
+CollectiveTrees two_trees(std::size_t gpus);
+
+/// Returns how many children a GPU of these trees has at most in one of them.
+std::size_t most_children(const CollectiveTrees& trees);
 
 /// GPUs are numbered by their place in `buffers:`.
 class CollectiveSteps {
@@ -40,15 +61,31 @@ class CollectiveSteps {
   /// Starts one kernel on each GPU, all at the same time, and waits for them.  Each goes through
   /// rounds [first, end) of the ring: those below gpus() - 1 are of sums.
   void launch_ring(std::uint64_t first, std::uint64_t end);
+  /// Starts one kernel on each GPU, all at the same time, and waits for them.  All elements go up
+  /// the trees, if the kernels add, and down again.
+  void launch_trees(const CollectiveTrees& trees, bool adds);
 
   std::vector<Step> take() { return std::move(steps_); }
 
  private:
+  /// Shape and flags that all kernels of a collective share.
+  struct Kernels {
+    std::uint64_t blocks = 0, threads = 0;
+    std::vector<std::uint32_t> flags;
+  };
   const Buffer& buffer(std::uint32_t index) const { return workload_.buffers[index]; }
   std::uint64_t number(const Node& node, std::uint64_t most) const;
   std::vector<std::uint32_t> read_buffers(const Node& list) const;
   std::vector<std::uint32_t> read_partners(const Node& list) const;
-  std::vector<std::uint32_t> read_flags(std::uint64_t blocks) const;
+  std::vector<std::uint32_t> read_flags(std::uint64_t blocks, std::uint64_t words) const;
+  /// Returns the kernels' shape and flags.  Adds the start of the library.
+  Kernels start_kernels(std::uint64_t default_threads, std::uint64_t words_of_block);
+  void add_kernel(std::size_t gpu, Step step);
+  /// Returns the buffers for what arrives; the buffers themselves where nothing is added.
+  const std::vector<std::uint32_t>& arrived() const {
+    return arrived_.empty() ? buffers_ : arrived_;
+  }
+  void pass_tree(Step& launch, const TreePlace& place, const Kernels& kernels) const;
   Expression constant(std::uint64_t value) const { return {std::to_string(value), map_.where()}; }
   Step begin(Step::Kind kind, std::uint32_t lane) const;
   Step begin_launch(std::size_t gpu, std::uint64_t blocks, std::uint64_t threads) const;

@@ -156,21 +156,26 @@ struct CollectiveKeys {
               "ring, tree (all_reduce, broadcast) or direct; without it ring, and a broadcast's "
               "copies go one after the other")
         .part("by", &P::by, "word",
-              "copies that the host begins, or one kernel on each GPU (ring; no broadcast); "
-              "without it copies")
+              "copies that the host begins, or one kernel on each GPU (ring, but no "
+              "broadcast; tree); without it copies")
         .part("buffers", &P::buffers, "list (required)",
               "one buffer on each of the GPUs, in the order of the ring")
         .part("arrived", &P::arrived, "list",
               "for sums: one buffer on each of the GPUs for what arrives there and is added: a "
-              "part; all elements (tree); a part of each other GPU (direct, by: kernel)")
+              "part; all elements (tree), twice for a tree by kernels of more than three GPUs; a "
+              "part of "
+              "each other GPU (direct, a ring by kernels)")
         .part("flags", &P::flags, "list",
-              "for by: kernel: one buffer on each of the GPUs, with two u32 for each block")
+              "for by: kernel: one buffer on each of the GPUs, with two u32 for each block, or "
+              "four (tree)")
         .part("kernel", &P::kernel, "name",
               "for sums: an entry of the module with arguments sums, arrived, first, count, which "
-              "adds arrived[i] to sums[first + i]; for by: kernel: one that goes round the ring")
+              "adds arrived[i] to sums[first + i]; for by: kernel: one that goes round the ring, "
+              "or along the trees")
         .part("grid", &P::grid, "formula",
               "its blocks; without it enough for what is added; 24 with by: kernel")
-        .part("block", &P::block, "formula", "its threads; without it 256; 512 with by: kernel")
+        .part("block", &P::block, "formula",
+              "its threads; without it 256; with by: kernel 544, or 640 (tree)")
         .part("count", &P::count, "formula",
               "elements, where GPUs have parts a multiple of their number; without it all")
         .part("stream", &P::stream, "number",

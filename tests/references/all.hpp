@@ -77,6 +77,7 @@
 #include "tests/references/several_gpus/pipeline_stages.hpp"
 #include "tests/references/several_gpus/ring_all_reduce.hpp"
 #include "tests/references/several_gpus/ring_kernel.hpp"
+#include "tests/references/several_gpus/tree_kernel.hpp"
 #include "tests/references/signals/chirp.hpp"
 #include "tests/references/signals/convolution_separable.hpp"
 #include "tests/references/signals/dwt2d.hpp"
@@ -213,6 +214,7 @@ inline std::vector<Reference> all() {
        transformer_block::run,
        {{"x", 1e-2}, {"normal", 1e-2}, {"qkv", 1e-2}, {"attended", 1e-2}, {"hidden", 1e-2}}},
       {"transpose", transpose::run},
+      {"tree_kernel", tree_kernel::run},
       {"triad", triad::run},
       {"urgent", urgent::run},
       {"vector_add", vector_add::run},

@@ -116,6 +116,7 @@ SIZES = {
     "tpacf": "{points: 256, sets: 12}",
     "transformer_block": "{length: 256, heads: 12}",
     "transpose": "{width: 2000, height: 2048}",
+    "tree_kernel": "{count: 4194304}",
     "triad": "{piece: 262144, rounds: 4}",
     "urgent": "{blocks: 320, rounds: 100}",
     "vector_add": "{n: 4194304}",

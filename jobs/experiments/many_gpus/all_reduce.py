@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""All-reduce in rings of 2, 4 and 8 A100s on NVSwitch 2, beside measurements of DGX nodes.
+"""All-reduce in rings and trees of 2, 4 and 8 A100s on NVSwitch 2, beside measurements of DGX nodes.
 
     jobs/experiments/many_gpus/all_reduce.py run [--quick] [--folder DIR] [--jobs N]
     jobs/experiments/many_gpus/all_reduce.py show [--quick] [--folder DIR]
 
-`run` simulates a `collective` step for each size, by one kernel on each GPU, as NCCL does it, and for sizes up to 16
-MiB by copies and sums, which the host begins step by step; `show` prints them beside NCCL's times (microsoft/vidur,
+`run` simulates a `collective` step for each size, by one kernel on each GPU, as NCCL does it. For sizes up to 16 MiB it
+also does so with kernels along two trees (4 and 8 GPUs), and by copies and sums, which the host begins step by step;
+`show` prints them beside NCCL's times (microsoft/vidur,
 data/profiling/network/a100_dgx/all_reduce.csv at 7d475133: medians of nodes of as many GPUs as the ring has).
 
 Sizes up to 512 KiB gave `host.collective_start`: the third table shows how. They are in no other table.
@@ -27,10 +28,12 @@ SMALL = {2: 46.5, 4: 49.5, 8: 48.0}
 START_SIZE = 1 / 4  # MiB
 START = 26  # us, host.collective_start
 QUICK = (4, 16)
-COPIES = (4, 8, 16)
+SMALLER = (4, 8, 16)
+# The ring and the trees of two GPUs are the same pair.
+GPUS = {"kernel": (2, 4, 8), "trees": (4, 8), "copies": (2, 4, 8)}
 TINY = 1 / 16  # MiB
-# NCCL's on A100s: 24 channels, each a block with 512 threads that work and a warp that posts.
-BLOCKS, THREADS = 24, 544
+# NCCL's on A100s: 24 channels, each a block with 512 threads that work and a warp that posts, or four more (trees).
+BLOCKS, THREADS = 24, {"kernel": 544, "trees": 640}
 
 
 def name_of(by, gpus, size):
@@ -39,13 +42,13 @@ def name_of(by, gpus, size):
 
 def sizes(arguments, by):
     every = (TINY,) if arguments.tiny else QUICK if arguments.quick else tuple(MEASURED[2])
-    return [size for size in every if by == "kernel" or arguments.tiny or size in COPIES]
+    return [size for size in every if by == "kernel" or arguments.tiny or size in SMALLER]
 
 
 def points(arguments):
     small = [] if arguments.tiny else [("kernel", gpus, START_SIZE) for gpus in MEASURED]
-    return small + [(by, gpus, size) for by in ("kernel", "copies") for size in sizes(arguments, by)
-                    for gpus in MEASURED]
+    return small + [(by, gpus, size) for by, counts in GPUS.items() for size in sizes(arguments, by)
+                    for gpus in counts]
 
 
 def listed(what, gpus):
@@ -55,15 +58,17 @@ def listed(what, gpus):
 def workload(by, gpus, size):
     """Sums of zeros: what is added does not change how long it takes."""
     count = int(size * 2**20) // 4
-    parts = gpus - 1 if by == "kernel" else 1
+    room = {"kernel": count // gpus * (gpus - 1), "trees": 2 * count, "copies": count // gpus}[by]
+    words = 4 if by == "trees" else 2
     buffers = "".join(f"  data{k}: {{type: f32, count: {count}, memory: device, gpu: {k}}}\n"
-                      f"  arrived{k}: {{type: f32, count: {count // gpus * parts}, memory: device, gpu: {k}}}\n"
-                      f"  flags{k}: {{type: u32, count: {2 * BLOCKS}, memory: device, gpu: {k}}}\n"
+                      f"  arrived{k}: {{type: f32, count: {room}, memory: device, gpu: {k}}}\n"
+                      f"  flags{k}: {{type: u32, count: {words * BLOCKS}, memory: device, gpu: {k}}}\n"
                       for k in range(gpus))
     module, how = ("ring_all_reduce", "kernel: add_part")
-    if by == "kernel":
-        module, how = "ring_kernel", (f"by: kernel, kernel: ring_kernel, grid: {BLOCKS}, block: {THREADS}, "
-                                      f"flags: {listed('flags', gpus)}")
+    if by != "copies":
+        module, algorithm = {"kernel": ("ring_kernel", "ring"), "trees": ("tree_kernel", "tree")}[by]
+        how = (f"algorithm: {algorithm}, by: kernel, kernel: {module}, grid: {BLOCKS}, block: {THREADS[by]}, "
+               f"flags: {listed('flags', gpus)}")
     return (f"module: {machines.CONFIGS}/workloads/{module}.ptx\nbuffers:\n{buffers}program:\n"
             f"  - collective: {{operation: all_reduce, buffers: {listed('data', gpus)}, "
             f"arrived: {listed('arrived', gpus)}, {how}}}\n")
@@ -89,13 +94,13 @@ def show_beside_measurements(arguments, by):
     rows = {}
     for size in sizes(arguments, by):
         values = []
-        for gpus, measured in MEASURED.items():
+        for gpus in GPUS[by]:
             simulated = milliseconds(arguments, by, gpus, size)
-            real = measured.get(size, float("nan"))
+            real = MEASURED[gpus].get(size, float("nan"))
             values += [sweeps.cell(real, ".3f"), sweeps.cell(simulated, ".3f"),
                        sweeps.cell(100 * (simulated / real - 1), "+.0f")]
         rows[f"{size:g}"] = values
-    columns = [f"{gpus} GPUs, {what}" for gpus in MEASURED for what in ("real, ms", "simulated", "%")]
+    columns = [f"{gpus} GPUs, {what}" for gpus in GPUS[by] for what in ("real, ms", "simulated", "%")]
     sweeps.print_table(f"MiB, by {by}", columns, rows)
 
 
@@ -112,6 +117,7 @@ def show_start(arguments):
 
 def show(arguments):
     show_beside_measurements(arguments, "kernel")
+    show_beside_measurements(arguments, "trees")
     show_beside_measurements(arguments, "copies")
     if not arguments.tiny:
         show_start(arguments)
@@ -119,4 +125,5 @@ def show(arguments):
 
 if __name__ == "__main__":
     tiny = [name_of(by, gpus, TINY) for by in ("kernel", "copies") for gpus in (2, 4)]
+    tiny.append(name_of("trees", 4, TINY))
     machines.run_or_show(__doc__, "all-reduce", scenarios, show, tiny, "60us", files)

@@ -20,12 +20,13 @@ def listed(what, gpus):
 
 def program(collective, gpus, count=COUNT, module="ring_all_reduce", again=0):
     """Buffers a0, a1, ... with contents of their own, one collective (or more), and what it leaves. t0, t1, ... have
-    room for a part, u0, u1, ... for a buffer, f0, f1, ... for the flags of six blocks."""
+    room for a part, u0, u1, ... for a buffer, v0, v1, ... for two, f0, f1, ... for the flags of six blocks."""
     buffers = "".join(f"  a{k}: {{type: f32, count: {count}, memory: device, gpu: {k}, "
                       f"init: {{linear: {{start: {1000 * k}, step: 1}}}}}}\n"
                       f"  t{k}: {{type: f32, count: {count // gpus}, memory: device, gpu: {k}}}\n"
                       f"  u{k}: {{type: f32, count: {count}, memory: device, gpu: {k}}}\n"
-                      f"  f{k}: {{type: u32, count: 12, memory: device, gpu: {k}}}\n" for k in range(gpus))
+                      f"  v{k}: {{type: f32, count: {2 * count}, memory: device, gpu: {k}}}\n"
+                      f"  f{k}: {{type: u32, count: 24, memory: device, gpu: {k}}}\n" for k in range(gpus))
     upload = "".join(f"  - copy: {{buffer: {name}, to: device}}\n" for name in names("a", gpus) + names("f", gpus))
     home = "".join(f"  - copy: {{buffer: {name}, to: host}}\n  - save: {name}\n" for name in names("a", gpus))
     return (f"module: {WORKLOADS}/{module}.ptx\nbuffers:\n{buffers}program:\n{upload}"
@@ -104,8 +105,8 @@ class Collectives(CollectivesTest):
         numpy.testing.assert_array_equal(left[2][:7], 3 * numpy.arange(7) + 3000)
 
 
-def by_kernel(gpus, more=", grid: 6, block: 64"):
-    return f", by: kernel, kernel: ring_kernel, flags: {listed('f', gpus)}{more}"
+def by_kernel(gpus, more=", grid: 6, block: 64", kernel="ring_kernel"):
+    return f", by: kernel, kernel: {kernel}, flags: {listed('f', gpus)}{more}"
 
 
 class ByKernel(CollectivesTest):
@@ -141,6 +142,58 @@ class ByKernel(CollectivesTest):
         self.assertEqual(begun[1] - begun[0], 20 * 10**9)
 
 
+class TreesByKernel(CollectivesTest):
+    def along_trees(self, operation, gpus, more="", shape=", grid: 6, block: 64", **how):
+        if operation == "all_reduce":
+            more = f", arrived: {listed('v', gpus)}{more}"
+        return self.run_collective(operation, gpus, f"{by_kernel(gpus, shape, 'tree_kernel')}, algorithm: tree{more}",
+                                   module="tree_kernel", **how)
+
+    def assert_broadcast(self, left, count=COUNT):
+        for on_gpu in left:
+            numpy.testing.assert_array_equal(on_gpu, numpy.arange(count))
+
+    def test_sums_come_to_all_gpus_by_one_kernel_on_each(self):
+        for gpus in (2, 3, 4, 5, 8):
+            for count in (600, 601):  # whole vectors of four, and not
+                with self.subTest(gpus=gpus, count=count):
+                    self.assert_sums(self.along_trees("all_reduce", gpus, count=count), gpus, count)
+                    self.assertEqual(len(self.kernels), gpus)
+                    self.assertEqual(len(set(self.kernels["enqueued"])), 1)
+
+    def test_broadcast_of_the_first_buffer(self):
+        for gpus in (2, 3, 5):
+            with self.subTest(gpus=gpus):
+                self.assert_broadcast(self.along_trees("broadcast", gpus))
+                self.assertEqual(len(self.kernels), gpus)
+
+    def test_many_chunks_are_on_their_way_up_and_down_at_once(self):
+        """A chunk has 8192 elements."""
+        for shape in (", grid: 2, block: 128", ", grid: 1, block: 96", ", grid: 1, block: 50"):
+            with self.subTest(shape):
+                left = self.along_trees("all_reduce", 4, shape=shape, count=40000)
+                self.assert_sums(left, 4, 40000)
+        self.assert_broadcast(self.along_trees("broadcast", 4, shape=", grid: 1, block: 128", count=40000), 40000)
+
+    def test_more_blocks_than_vectors(self):
+        left = self.along_trees("all_reduce", 3, ", count: 5")
+        numpy.testing.assert_array_equal(left[2][:6], [3000, 3003, 3006, 3009, 3012, 2005])
+
+    def test_flags_count_on_from_one_collective_to_the_next(self):
+        self.assert_sums(self.along_trees("all_reduce", 3, again=2), 3, factor=9)
+
+    def test_broadcasts_and_sums_share_their_flags(self):
+        more = f", buffers: {listed('a', 4)}{by_kernel(4, kernel='tree_kernel')}, algorithm: tree"
+        text = program(f"operation: all_reduce, arrived: {listed('v', 4)}{more}", 4, module="tree_kernel")
+        before, step, rest = text.partition("  - collective: ")
+        sums, _, home = rest.partition("\n")
+        broadcast = f"  - collective: {{operation: broadcast{more}}}\n"
+        self.write("w.yaml", f"{before}{broadcast}{step}{sums}\n{broadcast}{home}")
+        with self.run_it(self.machine([self.tenant(4)], "gpus: 4", FABRIC), "o.h5", "--check") as file:
+            for name in names("a", 4):
+                numpy.testing.assert_array_equal(file[f"buffers/t0/{name}"][:], 4 * numpy.arange(COUNT))
+
+
 class Mistakes(ManyGpusTest):
     def assert_refused(self, text, collective, **how):
         self.write("w.yaml", program(collective, 2, **how))
@@ -152,6 +205,8 @@ class Mistakes(ManyGpusTest):
 
     def test_mistakes(self):
         sums = "operation: all_reduce, buffers: [a0, a1], arrived: [t0, t1], kernel: add_part"
+        trees = ("operation: all_reduce, buffers: [a0, a1], kernel: add_part, by: kernel, algorithm: tree, "
+                 "flags: [f0, f1]")
         for text, collective in (
                 ("no collective is called", "operation: reduce, buffers: [a0, a1]"),
                 ("a collective has two GPUs or more", "operation: broadcast, buffers: [a0]"),
@@ -171,8 +226,11 @@ class Mistakes(ManyGpusTest):
                 ("flags", f"{sums}, by: kernel"),
                 ("is for kernels that wait", f"{sums}, flags: [f0, f1]"),
                 ("two words for each of 24 blocks", f"{sums}, by: kernel, flags: [f0, f1]"),
-                ("round a ring", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: tree"),
-                ("no kernel does a broadcast", "operation: broadcast, buffers: [a0, a1], by: kernel"),
+                ("send to their neighbours", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: direct"),
+                ("no kernel broadcasts round a ring", "operation: broadcast, buffers: [a0, a1], by: kernel"),
+                ("what arrives", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: tree"),
+                ("four words for each of 7 blocks", f"{trees}, arrived: [u0, u1], grid: 7"),
+                ("takes 4 arguments, got 17", f"{trees}, arrived: [u0, u1], grid: 6"),
                 ("takes 4 arguments, got 11", f"{sums}, by: kernel, flags: [f0, f1], grid: 6")):
             with self.subTest(collective):
                 self.assert_refused(text, collective)

@@ -2,7 +2,7 @@
 import unittest
 
 from harness import ROOT, todays
-from machines import COPIED, DENSE, GATHER, KERNELS, PAGED, RING, ManyGpusTest
+from machines import COPIED, DENSE, GATHER, KERNELS, PAGED, RING, TREES, ManyGpusTest
 from segments import SegmentsTest
 
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
@@ -31,10 +31,10 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
         yield "two GPUs and a direct link", self.machine(
             linked, "gpus: 2", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvlink1.yaml\n"
                                "policies: {sharing: spatial}")
-        kernels = [KERNELS, f"{COPIED}, gpu: 3"]
-        yield "kernels that wait for each other", self.machine(
-            kernels, "gpus: 4", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n"
-                                "policies: {sharing: spatial}")
+        for title, kernels in (("round a ring", KERNELS), ("along trees", TREES)):
+            yield f"kernels that wait for each other {title}", self.machine(
+                [kernels, f"{COPIED}, gpu: 3"], "gpus: 4",
+                f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\npolicies: {{sharing: spatial}}")
         yield "three GPUs, one preempts", self.machine(urgent, "gpus: 3", f"{RECORDED}\n{PREEMPTED}")
 
     def assert_equal_files(self, one, other):
