@@ -138,41 +138,49 @@ double SpeedupModel::flushing_nanoseconds(double others) const {
 double SpeedupModel::stretch_nanoseconds(Stretch windows, const std::vector<int>& home, int ranks,
                                          int threads, Losses& losses) const {
   struct OfRank {
-    double busiest = 0;
+    double busiest = 0, synchronising = 0;
     bool is_one_component = true;  ///< in each window a single one takes as long as all of it
+    bool shares_all = true;        ///< several threads take part in each window
+    double all() const { return busiest + synchronising; }
   };
-  std::vector<OfRank> of_ranks(static_cast<std::size_t>(ranks));
-  double work = 0, synchronising = 0;
-  bool all_are_shared = true;
+  const auto count = static_cast<std::size_t>(ranks);
+  std::vector<OfRank> of_ranks(count);
+  std::vector<double> work_of_rank(count);
+  double work = 0;
   for (const MeasuredWindow& window : windows) {
-    const bool is_shared = window.nanoseconds / ranks > least_shared_nanoseconds;
-    std::vector<Threads> loads(of_ranks.size(), Threads(is_shared ? threads : 1));
-    for (std::size_t row = window.first; row < window.last; ++row) {
-      const WindowCostRow& cost = rows_[row];
-      const int rank = cost.component < home.size() ? home[cost.component] : 0;
-      loads[static_cast<std::size_t>(rank)].add(cost.nanoseconds);
-    }
-    for (std::size_t rank = 0; rank < loads.size(); ++rank) {
-      of_ranks[rank].busiest += loads[rank].busiest();
-      of_ranks[rank].is_one_component &= loads[rank].is_one_component();
+    const auto rank_of = [&](const WindowCostRow& cost) {
+      return static_cast<std::size_t>(cost.component < home.size() ? home[cost.component] : 0);
+    };
+    const std::span<const WindowCostRow> costs(&rows_[window.first], window.last - window.first);
+    std::fill(work_of_rank.begin(), work_of_rank.end(), 0.0);
+    for (const WindowCostRow& cost : costs) work_of_rank[rank_of(cost)] += cost.nanoseconds;
+    std::vector<Threads> loads;
+    for (const double own : work_of_rank)
+      loads.emplace_back(own > least_shared_nanoseconds ? threads : 1);
+    for (const WindowCostRow& cost : costs) loads[rank_of(cost)].add(cost.nanoseconds);
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      OfRank& of_rank = of_ranks[rank];
+      const bool is_shared = work_of_rank[rank] > least_shared_nanoseconds;
+      of_rank.busiest += loads[rank].busiest();
+      if (is_shared) of_rank.synchronising += synchronisation_nanoseconds(threads);
+      of_rank.is_one_component &= loads[rank].is_one_component();
+      of_rank.shares_all &= is_shared;
     }
     work += window.nanoseconds;
-    if (is_shared) synchronising += synchronisation_nanoseconds(threads);
-    all_are_shared = all_are_shared && is_shared;
   }
   const OfRank slowest =
       *std::max_element(of_ranks.begin(), of_ranks.end(),
-                        [](const OfRank& a, const OfRank& b) { return a.busiest < b.busiest; });
+                        [](const OfRank& a, const OfRank& b) { return a.all() < b.all(); });
   const std::uint32_t longest = rows_[windows.front().first].component;
   std::string cause = "uneven shares of ranks and threads";
   if (slowest.is_one_component && longest < components_.size())
     cause = "one " + kind_of_component(components_[longest].component) + " at a time";
-  if (!all_are_shared && threads > 1) cause = "windows with too little work to share";
+  if (!slowest.shares_all && threads > 1) cause = "windows with too little work to share";
   const double weight = windows.front().weight;
   losses.nanoseconds[cause] += weight * (slowest.busiest - work / (ranks * threads));
-  losses.nanoseconds["synchronisation of threads"] += weight * synchronising;
-  const bool on_several_cores = ranks > 1 || (all_are_shared && threads > 1);
-  return slowest.busiest / (on_several_cores ? cache_gain : 1) + synchronising;
+  losses.nanoseconds["synchronisation of threads"] += weight * slowest.synchronising;
+  const bool on_several_cores = ranks > 1 || (slowest.shares_all && threads > 1);
+  return slowest.busiest / (on_several_cores ? cache_gain : 1) + slowest.synchronising;
 }
 
 Prediction SpeedupModel::predict(int ranks, int threads) const {
