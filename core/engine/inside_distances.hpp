@@ -3,9 +3,9 @@
 /// A kind of components is quiet while none of its components on this rank has an activity or a
 /// message to come, and none waits for an answer.  Links that carry only answers to a quiet kind
 /// count for nothing: before one of them carries an answer, the receiver must have sent a request,
-/// and so a chain of messages has reached it that does not use such a link.  That chain goes on from
-/// the receiver as the answer would, but earlier; so the least distances without these links bound
-/// both chains.
+/// and so a chain of messages has reached it that does not use such a link.  That chain goes on
+/// from the receiver as the answer would, but earlier; so the least distances without these links
+/// bound both chains.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 
 A kernel whose data come from CPU memory runs on two SMs of the machine of Tanasic et al. 2017 (000, Table 1) with
 NVLink. GPU memory has room for a part of its data. Blocks that wait for pages stay, or leave their SM (section 4.1), at
-most one or four of each SM; their contexts are as large as what they occupy, or live registers alone, compressed (Lin et
-al., 002, section III). The places of contexts are in GPU memory and leave that much less for pages. `free` contexts move
-at once and take no memory. Runs of a point differ in the seed of the kernel's data.
+most one or four of each SM; their contexts are as large as what they occupy, or live registers alone, compressed (Lin
+et al., 002, section III). The places of contexts are in GPU memory and leave that much less for pages. `free` contexts
+move at once and take no memory. Runs of a point differ in the seed of the kernel's data.
 
 `show` prints how long the kernel takes, over the time that it takes with enough memory and without leaving, and how many
 pages are evicted: means over seeds, with half of their 95 % confidence intervals.

@@ -46,8 +46,7 @@ class Server final : public Noting {
  private:
   void take(const MessageHeader& message, Outbox& outbox) override {
     Noting::take(message, outbox);
-    if (message.kind == request)
-      outbox.send(to_asker_, message.arrival, answer, std::uint64_t{0});
+    if (message.kind == request) outbox.send(to_asker_, message.arrival, answer, std::uint64_t{0});
   }
 
   Link to_asker_;
@@ -82,7 +81,9 @@ class Source final : public Component {
  public:
   Source(Link to_server, Link to_asker) : to_server_(to_server), to_asker_(to_asker) {}
 
-  Time next_activity() const override { return sent_ < 1000 ? Time{7'000'000} * sent_ : Time::never(); }
+  Time next_activity() const override {
+    return sent_ < 1000 ? Time{7'000'000} * sent_ : Time::never();
+  }
   void advance(Time horizon, Inbox, Outbox& outbox) override {
     for (Time now = next_activity(); now < horizon; now = next_activity()) {
       outbox.send(sent_ % 300 == 17 ? to_asker_ : to_server_, now, work, std::uint64_t{0});
