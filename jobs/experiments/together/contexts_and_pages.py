@@ -10,8 +10,8 @@ most one or four of each SM; their contexts are as large as what they occupy, or
 et al., 002, section III). The places of contexts are in GPU memory and leave that much less for pages. `free` contexts
 move at once and take no memory. Runs of a point differ in the seed of the kernel's data.
 
-`show` prints how long the kernel takes, over the time that it takes with enough memory and without leaving, and how many
-pages are evicted: means over seeds, with half of their 95 % confidence intervals.
+`show` prints how long the kernel takes, over the time that it takes with enough memory and without leaving, and how
+many pages are evicted: means over seeds, with half of their 95 % confidence intervals.
 """
 import math
 import pathlib
