@@ -27,8 +27,8 @@ class Graph {
     /// of a GPU. Nothing for components shared by all groups, and if there is only one group.
     std::optional<std::uint32_t> group;
   };
-  /// What a link carries; `answers`: only answers to requests of its destination, which is an
-  /// AnswerReceiver.
+  /// Contents of a link. `answers`: it brings its destination, an AnswerReceiver, only answers to
+  /// requests of that component.
   enum class Carries : std::uint8_t { anything, answers };
   struct Edge {
     ComponentId source, destination;
