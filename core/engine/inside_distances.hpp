@@ -45,8 +45,7 @@ class InsideDistances {
   const Assignment& assignment_;
   const int rank_;
   std::vector<Receivers> receivers_;
-  std::map<std::uint64_t, Distances>
-      tables_;  ///< key: a bit for each of `receivers_`, set if it is quiet
+  std::map<std::uint64_t, Distances> tables_;  ///< key: a bit for each quiet kind
 };
 
 }  // namespace lockstep
