@@ -175,7 +175,7 @@ struct CollectiveKeys {
         .part("grid", &P::grid, "formula",
               "its blocks; without it enough for what is added; 24 with by: kernel")
         .part("block", &P::block, "formula",
-              "its threads; without it 256; with by: kernel 544, or 640 (tree)")
+              "its threads; without it 256; with by: kernel 544, or 512 (tree)")
         .part("count", &P::count, "formula",
               "elements, where GPUs have parts a multiple of their number; without it all")
         .part("stream", &P::stream, "number",

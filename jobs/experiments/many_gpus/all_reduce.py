@@ -32,7 +32,7 @@ SMALLER = (4, 8, 16)
 # The ring and the trees of two GPUs are the same pair.
 GPUS = {"kernel": (2, 4, 8), "trees": (4, 8), "copies": (2, 4, 8)}
 TINY = 1 / 16  # MiB
-# NCCL's on A100s: 24 channels, each a block with 512 threads that work and a warp that posts, or four more (trees).
+# 24 channels as NCCL's on A100s, each a block with 512 threads that work and a warp that posts, or four more (trees).
 BLOCKS, THREADS = 24, {"kernel": 544, "trees": 640}
 
 
