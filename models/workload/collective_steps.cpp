@@ -13,8 +13,8 @@ constexpr std::uint64_t threads_of_sums = 256;
 /// NCCL 2 on A100s and H100s: 24 channels, each a block of 512 threads that work and a warp that
 /// tells the neighbour.
 constexpr std::uint64_t channels = 24, threads_of_channel = 544;
-/// Half of a tree's threads go up and half down at the same time; tree_kernel keeps all its values in
-/// registers with so many.
+/// Half of a tree's threads go up and half down at the same time; tree_kernel keeps all its values
+/// in registers with so many.
 constexpr std::uint64_t threads_of_tree = 512;
 /// Words of flags of a block.  Ring: what has arrived, and how much had when the launch began.
 /// Tree: what both children and the parent have sent, and how much they had.
