@@ -156,16 +156,16 @@ class Profiles(ScenarioTest):
         self.assertEqual(predicted[8, 1][1], "recording epochs")
 
     def test_a_fast_run_writes_to_the_file_less_often(self):
-        """10 s of work and 10 flushes of 0.1 s, two seconds apart at least: five of them without other workers, one in
+        """50 s of work and 10 flushes of 0.1 s, ten seconds apart at least: five of them without other workers, one in
         a quarter of the time."""
-        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10)
-        work = 10 / (4 * CACHE_GAIN)
-        self.assertAlmostEqual(self.predicted()[1, 4][0], (10 + 0.1 * 5) / (work + 0.1), delta=0.01)
-        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=1)
-        self.assertAlmostEqual(self.predicted()[1, 4][0], 11 / (work + 1), delta=0.01)
-        self.made_up({f"sm[{i}]": 250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10,
+        self.made_up({f"sm[{i}]": 1_250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10)
+        work = 50 / (4 * CACHE_GAIN)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], (50 + 0.1 * 5) / (work + 0.1), delta=0.01)
+        self.made_up({f"sm[{i}]": 1_250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=1)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], 51 / (work + 1), delta=0.01)
+        self.made_up({f"sm[{i}]": 1_250_000_000 for i in range(4)}, windows=10, other=1.0, flushing=1.0, flushes=10,
                      full=3.9)
-        self.assertAlmostEqual(self.predicted()[1, 4][0], 10.5 / (work + 0.3), delta=0.01)
+        self.assertAlmostEqual(self.predicted()[1, 4][0], 50.5 / (work + 0.3), delta=0.01)
 
     def test_a_hub_limits_the_speed_up(self):
         self.made_up({"host": 40_000_000, **{f"sm[{i}]": 10_000_000 for i in range(4)}}, windows=3)
