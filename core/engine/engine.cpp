@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/engine/state.hpp"
 #include "core/error/error.hpp"
@@ -44,7 +45,7 @@ Engine::State::State(const Graph& the_graph, Assignment the_assignment,
     : graph(the_graph),
       assignment(checked(the_graph, std::move(the_assignment), the_communicator, the_options)),
       communicator(the_communicator),
-      options(the_options),
+      options(std::move(the_options)),
       ticks_per_nanosecond(measure_ticks_per_nanosecond()),
       meeting(graph, assignment, communicator),
       inside(graph, assignment, communicator.rank()),
@@ -141,8 +142,8 @@ Profile Engine::State::make_profile() const {
 
 Engine::Engine(const Graph& graph, Assignment assignment, const ComponentFactory& factory,
                Communicator& communicator, EngineOptions options)
-    : state_(
-          std::make_unique<State>(graph, std::move(assignment), factory, communicator, options)) {}
+    : state_(std::make_unique<State>(graph, std::move(assignment), factory, communicator,
+                                     std::move(options))) {}
 
 Engine::~Engine() = default;
 

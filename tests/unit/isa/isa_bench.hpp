@@ -76,10 +76,10 @@ std::vector<std::uint32_t> run_block(const std::string& text, std::uint32_t thre
 
 /// Tests that hold before and after lowering.
 class BothForms : public testing::TestWithParam<bool> {};
-#define LOCKSTEP_BOTH_FORMS(suite)                                          \
-  class suite : public BothForms {};                                        \
-  INSTANTIATE_TEST_SUITE_P(, suite, testing::Bool(), [](const auto& form) { \
-    return std::string(form.param ? "lowered" : "reference");               \
+#define LOCKSTEP_BOTH_FORMS(suite)                                            \
+  class suite : public BothForms {}; /* NOLINT(bugprone-macro-parentheses) */ \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::Bool(), [](const auto& form) {   \
+    return std::string(form.param ? "lowered" : "reference");                 \
   })
 
 }  // namespace lockstep::isa

@@ -52,7 +52,7 @@ class SmallMachine : public ::testing::Test {
     const KindId sm = graph_.add_kind("sm");
     const KindId partition = graph_.add_kind("partition");
     const KindId host = graph_.add_kind("host");
-    for (int i = 0; i < 2; ++i) sm_[i] = graph_.add_component(sm);
+    for (ComponentId& id : sm_) id = graph_.add_component(sm);
     partition_ = graph_.add_component(partition);
     host_ = graph_.add_component(host);
     for (const ComponentId id : sm_) {

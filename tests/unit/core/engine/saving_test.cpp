@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <utility>
 
 #include "core/checkpoint/parts.hpp"
 #include "core/engine/engine.hpp"
@@ -20,11 +21,12 @@ using State = std::function<void(std::uint32_t id, Archive&)>;
 struct Machine {
   Machine(std::uint32_t sms, State state, Communicator& communicator)
       : graph(graph_of(sms)),
-        engine(graph, Assignment::spread(graph, communicator.size(), 1),
-               test::scripted([state](std::uint32_t id, test::Scripted& component) {
-                 component.keeps([state, id](Archive& archive) { state(id, archive); });
-               }),
-               communicator, {}) {}
+        engine(
+            graph, Assignment::spread(graph, communicator.size(), 1),
+            test::scripted([state = std::move(state)](std::uint32_t id, test::Scripted& component) {
+              component.keeps([state, id](Archive& archive) { state(id, archive); });
+            }),
+            communicator, {}) {}
 
   static Graph graph_of(std::uint32_t sms) {
     Graph result;

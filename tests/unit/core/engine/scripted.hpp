@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/component.hpp"
@@ -62,7 +63,7 @@ class Scripted final : public Component {
 
 /// Component i is what `prepare(i, component)` makes of it.
 inline auto scripted(std::function<void(std::uint32_t, Scripted&)> prepare) {
-  return [prepare](ComponentId id) {
+  return [prepare = std::move(prepare)](ComponentId id) {
     auto component = std::make_unique<Scripted>();
     prepare(id.value(), *component);
     return component;

@@ -2,6 +2,7 @@
 /// when there is none or more than one.
 #include "models/isa/module/module_linker.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error/error.hpp"

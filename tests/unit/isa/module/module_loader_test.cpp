@@ -2,6 +2,7 @@
 /// reach, and how many registers their blocks leave them.
 #include "models/isa/module/module_loader.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error/error.hpp"
