@@ -33,8 +33,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   list(APPEND LOCKSTEP_SETUP_OPTIONS -munroll-only-small-loops -mvzeroupper)
 endif()
 
-# Checks of each pointer before each use are half of the time that sanitizers take to compile it; where it uses none, the
-# address sanitizer sees most of these mistakes.
+# Checks of a pointer before each use are half of the time that the sanitizers take to compile such code.  The address
+# sanitizer still sees the uses of null and of memory behind an object.
 if(LOCKSTEP_SANITIZE MATCHES "undefined")
   list(APPEND LOCKSTEP_SETUP_OPTIONS -fno-sanitize=null,alignment,object-size)
 endif()

@@ -2,9 +2,8 @@
 // children, and waits for the flags that they set.  The kernel of `collective` steps with algorithm: tree, by: kernel.
 //
 // Blocks with even numbers belong to the first tree, odd ones to the second; a block has elements of its own.  They go in
-// chunks of 32 KiB, so that a GPU sends one up while another comes down.  For that half of
-// a block's threads go up and the other half down; at the root, and in a broadcast, there is one way only and all threads
-// take it.  What a child sends has a place in its parent's `arrived`; what comes down goes to where it stays.  The last
+// chunks of 32 KiB, so that a GPU sends one up while another comes down.  For that half of a block's threads go up and the
+// other half down; at the root, and in a broadcast, there is one way only and all threads take it.  What a child sends has a place in its parent's `arrived`; what comes down goes to where it stays.  The last
 // warp of a half only posts: it waits until a chunk has been stored and tells the other GPUs, while the others begin the
 // next one.  In a half of one warp, or of parts of one, all work.
 //

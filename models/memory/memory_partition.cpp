@@ -38,35 +38,28 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
   banks_.warm_returns(bytes_);
   banks_.warm_answers(bytes_);
-  // Runs cycles and commands before `end`, up to which no mark comes and no epoch ends.
-  const auto run_before = [&](Time end) {
-    while (true) {
-      const Time dram = banks_.next_command(), l2 = clock_.edge(cycle_);
-      if (std::min(dram, l2) >= end) return;
-      dram <= l2 ? step_dram(std::min(l2, end - Time{1})) : step(outbox);
-    }
-  };
   while (true) {
     const Time mark = marks_.empty() ? horizon : marks_.front().at;
-    run_before(std::min({horizon, mark, epochs_.limit()}));
-    const Time dram = banks_.next_command();
-    const Time l2 = clock_.edge(cycle_);
-    const Time own = std::min(dram, l2), epoch = epochs_.next(own);
+    run_before(std::min({horizon, mark, epochs_.limit()}), outbox);
+    const Time own = std::min(banks_.next_command(), clock_.edge(cycle_));
+    const Time epoch = epochs_.next(own);
     if (mark < horizon && mark <= std::min(own, epoch)) [[unlikely]] {
       take_mark();
-      continue;
-    }
-    if (std::min(own, epoch) >= horizon) return;
-    if (epoch <= own) {
+    } else if (std::min(own, epoch) >= horizon) {
+      return;
+    } else if (epoch <= own) {
       run_epochs(epoch, outbox);
-      continue;
-    }
-    epochs_.before(own);
-    if (dram <= l2) {
-      step_dram(std::min(l2, std::min(mark, epochs_.limit()) - Time{1}));
     } else {
-      step(outbox);
+      epochs_.before(own);  // the limit is behind `own` now
     }
+  }
+}
+
+void MemoryPartition::run_before(Time end, Outbox& outbox) {
+  while (true) {
+    const Time dram = banks_.next_command(), l2 = clock_.edge(cycle_);
+    if (std::min(dram, l2) >= end) return;
+    dram <= l2 ? step_dram(std::min(l2, end - Time{1})) : step(outbox);
   }
 }
 

@@ -86,6 +86,8 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void take_mark();
   GridCounts counts_of(std::uint16_t tenant) const;
 
+  /// Runs cycles and commands before `end`, up to which no mark comes and no epoch ends.
+  void run_before(Time end, Outbox& outbox);
   void step(Outbox& outbox);
   void step_dram(Time last);
   void run_epochs(Time now, Outbox& outbox);

@@ -163,8 +163,7 @@ struct CollectiveKeys {
         .part("arrived", &P::arrived, "list",
               "for sums: one buffer on each of the GPUs for what arrives there and is added: a "
               "part; all elements (tree), twice for a tree by kernels of more than three GPUs; a "
-              "part of "
-              "each other GPU (direct, a ring by kernels)")
+              "part of each other GPU (direct, a ring by kernels)")
         .part("flags", &P::flags, "list",
               "for by: kernel: one buffer on each of the GPUs, with two u32 for each block, or "
               "four (tree)")

@@ -110,12 +110,5 @@ def show(arguments):
         sweeps.print_table(f"{kernel}, memory for", list(WAYS), rows)
 
 
-def main():
-    arguments = seeds.parser_of(__doc__, "together-contexts-and-pages").parse_args()
-    if arguments.verb == "run":
-        run(arguments)
-    show(arguments)
-
-
 if __name__ == "__main__":
-    main()
+    seeds.run_or_show(__doc__, "together-contexts-and-pages", run, show)

@@ -12,11 +12,11 @@ memory again. Runs of a point differ in the seed from which the times of arrival
 `show` prints by how much the task ends later than alone: in the mean, and the longest such time. Both are means over
 seeds, with half of their 95 % confidence intervals.
 """
-import math
 import pathlib
 import sys
 
 import seeds
+import urgent_task
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "exceptions"))
 
@@ -27,12 +27,7 @@ import sweeps  # noqa: E402
 SCHEMES = ("stall-on-fault", "warp-disable-last-check", "replay-queue", "operand-log")
 TECHNIQUES = ("drain", "switch", "flush", "dual-kernel")
 KERNELS = ("sgemm", "histo", "spmv")
-MICROSECOND = 10**9  # in femtoseconds
-SMS = 8
-# One wave: as many blocks as eight SMs hold, of 256 threads and 16 registers a thread.
-TASK = f"{{blocks: {SMS * 8}, rounds: 20}}"
 BOUND = "5us"
-ARRIVALS = 8
 LINK = "NVLink"
 
 
@@ -46,14 +41,12 @@ def text_of(arguments, kernel, scheme, technique, seed):
              f"parameters: {benchmarks.ALL[kernel].quick}}}\n" if kernel else "")
     configs = sweeps.REPOSITORY / "configs"
     return (f"gpu: {configs}/gpus/k20.yaml\nhost: {configs}/hosts/{runs.HOSTS[LINK][0]}.yaml\n"
-            f"simulation: {{epoch: 1ms, seed: {seed}, stop_at: {300 + 200 * ARRIVALS}us}}\n"
-            f"override: {{gpu.sm.count: {SMS}}}\n"
+            f"simulation: {{epoch: 1ms, seed: {seed}, stop_at: {urgent_task.SPAN}}}\n"
+            f"override: {{gpu.sm.count: {urgent_task.SMS}}}\n"
             f"policies: {{page_manager: base-pages, prefetcher: sequential-local, "
             f"fault_handling: {runs.handling('host', LINK, 'cpu+link')}, "
             f"exception_scheme: {scheme}, sharing: exclusive, preemption: {technique}}}\ntenants:\n{batch}"
-            f"  - {{name: urgent, workload: {configs}/workloads/urgent.yaml, parameters: {TASK}, "
-            f"priority: 1, latency_bound: {BOUND}, arrival: 300us, "
-            f"arrivals: {{uniform: [60us, 260us], count: {ARRIVALS}}}}}\n")
+            + urgent_task.tenant(f", latency_bound: {BOUND}"))
 
 
 def points(arguments):
@@ -74,13 +67,8 @@ def run(arguments):
                      [name_of(*one) for one in tiny], "700us")
 
 
-@sweeps.blank_if_missing(ARRIVALS)
-def times_of(arguments, point):
-    """Returns the times of the urgent tasks that ended, in femtoseconds."""
-    with sweeps.open_output(arguments.folder / "output" / f"{name_of(*point)}.h5") as file:
-        rows = file["kernels"][:]
-    urgent = rows[(rows["tenant"] == (1 if point[0] else 0)) & (rows["done"] < 2**63 - 1)]
-    return (urgent["done"] - urgent["launched"]).astype(float).tolist()
+def output(arguments, point):
+    return arguments.folder / "output" / f"{name_of(*point)}.h5"
 
 
 def cells(arguments, kernel, scheme, alone):
@@ -89,27 +77,20 @@ def cells(arguments, kernel, scheme, alone):
     for technique in TECHNIQUES:
         means, longest = [], []
         for seed in range(1, arguments.seeds + 1):
-            later = [(time - alone) / MICROSECOND for time in times_of(arguments, (kernel, scheme, technique, seed))]
-            means.append(sweeps.mean_of(later))
-            longest.append(max(later, default=math.nan))
+            times = urgent_task.times_of(output(arguments, (kernel, scheme, technique, seed)), 1)
+            for values, value in zip((means, longest), urgent_task.lateness(times, alone)):
+                values.append(value)
         texts.append(f"{seeds.cell(means)}, {seeds.cell(longest)}".strip(", "))
     return texts
 
 
 def show(arguments):
-    alone = (times_of(arguments, ALONE) or [math.nan])[0]  # the first; later tasks find their data in the caches
-    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us; later by, in the mean and at most, us\n")
+    alone = urgent_task.time_alone(output(arguments, ALONE))
+    urgent_task.print_alone(alone, "; later by, in the mean and at most, us")
     for kernel in KERNELS:
         rows = {scheme: cells(arguments, kernel, scheme, alone) for scheme in SCHEMES}
         sweeps.print_table(f"beside {kernel}", TECHNIQUES, rows)
 
 
-def main():
-    arguments = seeds.parser_of(__doc__, "together-preempted-faults").parse_args()
-    if arguments.verb == "run":
-        run(arguments)
-    show(arguments)
-
-
 if __name__ == "__main__":
-    main()
+    seeds.run_or_show(__doc__, "together-preempted-faults", run, show)

@@ -19,6 +19,7 @@ import pathlib
 import sys
 
 import seeds
+import urgent_task
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "interference"))
 
@@ -40,11 +41,6 @@ SIZES = {
     "convolution_separable": "{width: 2048, height: 384}",
 }
 PAIRS = (("page_view_count", "fft"), ("page_view_count", "convolution_separable"))
-MICROSECOND = 10**9  # in femtoseconds
-SMS = 8
-TASK = f"{{blocks: {SMS * 8}, rounds: 20}}"
-ARRIVALS = 8
-SPAN = f"{300 + 200 * ARRIVALS}us"
 ALONE = ((), "4 KiB pages", "waits", 1)
 
 
@@ -58,11 +54,10 @@ def text_of(pair, design, way, seed):
     tenants = "".join(f"  - {{name: {name}, workload: {configs}/workloads/{name}.yaml, parameters: {SIZES[name]}, "
                       "relaunch: true}\n" for name in pair)
     if seed > 0:
-        tenants += (f"  - {{name: urgent, workload: {configs}/workloads/urgent.yaml, parameters: {TASK}, priority: 1, "
-                    f"arrival: 300us, arrivals: {{uniform: [60us, 260us], count: {ARRIVALS}}}}}\n")
-    changes = ", ".join(f"{key}: {value}" for key, value in (("gpu.sm.count", SMS), *NEAR))
+        tenants += urgent_task.tenant()
+    changes = ", ".join(f"{key}: {value}" for key, value in (("gpu.sm.count", urgent_task.SMS), *NEAR))
     return (f"gpu: {configs}/gpus/mosaic_maxwell.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
-            f"simulation: {{epoch: 1ms, seed: {max(seed, 1)}, stop_at: {SPAN}}}\noverride: {{{changes}}}\n"
+            f"simulation: {{epoch: 1ms, seed: {max(seed, 1)}, stop_at: {urgent_task.SPAN}}}\noverride: {{{changes}}}\n"
             f"policies: {{sharing: smk, preemption: {WAYS[way]}, {DESIGNS[design]}}}\ntenants:\n{tenants}")
 
 
@@ -80,22 +75,13 @@ def run(arguments):
 
 
 def output(arguments, point):
-    return sweeps.open_output(arguments.folder / "output" / f"{name_of(*point)}.h5")
-
-
-@sweeps.blank_if_missing(ARRIVALS)
-def times_of(arguments, point):
-    """Returns the times of the urgent tasks that ended, in femtoseconds."""
-    with output(arguments, point) as file:
-        rows = file["kernels"][:]
-    urgent = rows[(rows["tenant"] == len(point[0])) & (rows["done"] < 2**63 - 1)]
-    return (urgent["done"] - urgent["launched"]).astype(float).tolist()
+    return arguments.folder / "output" / f"{name_of(*point)}.h5"
 
 
 @sweeps.blank_if_missing(len(PAIRS[0]))
 def launches_of(arguments, point):
     """Returns for each application the times of its launches that ended, in their order."""
-    with output(arguments, point) as file:
+    with sweeps.open_output(output(arguments, point)) as file:
         rows = file["kernels"][:]
     rows = rows[rows["done"] < 2**63 - 1]
     return [(rows["done"] - rows["launched"])[rows["tenant"] == tenant].tolist() for tenant in range(len(point[0]))]
@@ -115,17 +101,17 @@ def cells(arguments, pair, design, way, alone):
     before = launches_of(arguments, (pair, design, way, 0))
     for seed in range(1, arguments.seeds + 1):
         point = (pair, design, way, seed)
-        later = [(time - alone) / MICROSECOND for time in times_of(arguments, point)]
-        means.append(sweeps.mean_of(later))
-        longest.append(max(later, default=math.nan))
+        times = urgent_task.times_of(output(arguments, point), len(pair))
+        for values, value in zip((means, longest), urgent_task.lateness(times, alone)):
+            values.append(value)
         for loss, now, was in zip(losses, launches_of(arguments, point), before):
             loss.append(longer(now, was))
     return [seeds.cell(means), seeds.cell(longest), *(seeds.cell(loss) for loss in losses)]
 
 
 def show(arguments):
-    alone = (times_of(arguments, ALONE) or [math.nan])[0]  # the first; later tasks find their data in the caches
-    print(f"the task alone takes {sweeps.cell(alone / MICROSECOND, '.1f')} us\n")
+    alone = urgent_task.time_alone(output(arguments, ALONE))
+    urgent_task.print_alone(alone)
     for pair in PAIRS:
         columns = ["task later, us", "at most, us", *(f"{name} slower, %" for name in pair)]
         rows = {f"{design}, {way}": cells(arguments, pair, design, way, alone) for design in DESIGNS for way in WAYS}
@@ -136,12 +122,5 @@ def show(arguments):
         sweeps.print_table("without the task, switches", [f"{name} slower, %" for name in pair], rows, ".1f")
 
 
-def main():
-    arguments = seeds.parser_of(__doc__, "together-preempted-translations").parse_args()
-    if arguments.verb == "run":
-        run(arguments)
-    show(arguments)
-
-
 if __name__ == "__main__":
-    main()
+    seeds.run_or_show(__doc__, "together-preempted-translations", run, show)

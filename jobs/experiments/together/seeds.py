@@ -27,8 +27,12 @@ def cell(values, form=".1f"):
     return sweeps.cell(mean, form) + ("" if math.isnan(half) else f" ± {half:{form}}")
 
 
-def parser_of(text, folder):
-    """`--seeds`: how many runs differ in their seed alone; at most ten."""
+def run_or_show(text, folder, run, show):
+    """The program of such an experiment: `run(arguments)` if asked to, then `show(arguments)`. `--seeds`: how many runs
+    differ in their seed alone; at most ten."""
     parser = sweeps.parser_of(text, folder, "show")
     parser.add_argument("--seeds", type=int, choices=range(1, 11), default=5, help="runs of each point")
-    return parser
+    arguments = parser.parse_args()
+    if arguments.verb == "run":
+        run(arguments)
+    show(arguments)
