@@ -143,6 +143,15 @@ void expand_direct(Operation operation, CollectiveSteps& steps) {
   if (operation != Operation::reduce_scatter) all_gather_directly(steps);
 }
 
+/// Both rounds by one kernel on each GPU, which stores into the memory of all others.
+void expand_direct_kernel(Operation operation, CollectiveSteps& steps) {
+  steps.synchronize();
+  if (adds(operation)) steps.read_sums((steps.gpus() - 1) * steps.part());
+  steps.launch_direct({.adds = adds(operation),
+                       .copies = operation != Operation::reduce_scatter,
+                       .is_broadcast = operation == Operation::broadcast});
+}
+
 /// A broadcast without an algorithm: the first GPU's copies go one after the other.
 void broadcast_in_turn(Operation, CollectiveSteps& steps) {
   for (std::size_t k = 1; k < steps.gpus(); ++k) steps.copy(0, k, 0, steps.count());
@@ -189,11 +198,10 @@ bool is_by_kernel(const CollectiveKeys& keys) {
 
 Expand expand_by_kernel(const CollectiveKeys& keys, Operation operation, Expand algorithm) {
   if (algorithm == expand_tree) return expand_tree_kernel;
-  if (algorithm == expand_direct)
-    throw keys.algorithm.error("kernels send to their neighbours, round a ring or along trees",
-                               "ring or tree, or by: copies");
+  if (algorithm == expand_direct) return expand_direct_kernel;
   if (operation == Operation::broadcast)
-    throw keys.by.error("no kernel broadcasts round a ring", "algorithm: tree, or by: copies");
+    throw keys.by.error("no kernel broadcasts round a ring",
+                        "algorithm: tree or direct, or by: copies");
   return expand_ring_kernel;
 }
 

@@ -17,9 +17,13 @@ constexpr std::uint64_t channels = 24, threads_of_channel = 544;
 /// in registers with so many.
 constexpr std::uint64_t threads_of_tree = 512;
 /// Words of flags of a block.  Ring: what has arrived, and how much had when the launch began.
-/// Tree: what both children and the parent have sent, and how much they had.
+/// Tree: what both children and the parent have sent, and how much they had.  Direct, a word for
+/// each GPU: what each other one has sent, and how much they had.
 constexpr std::uint64_t words_of_ring = 2, words_of_tree = 4;
 constexpr std::size_t children_of_tree = 2;
+/// Entries of a direct kernel's structure, one for each other GPU.
+constexpr std::size_t most_others = 15;
+constexpr int words_of_address = 2;
 constexpr std::uint32_t most_streams = 65536;
 
 /// Returns the parent of a number above 0 in an in-order binary tree of the numbers 1 to
@@ -142,11 +146,10 @@ std::vector<std::uint32_t> CollectiveSteps::read_flags(std::uint64_t blocks,
   for (std::size_t k = 0; k < gpus(); ++k) {
     const Buffer &own = buffer(buffers_[k]), &flag = buffer(flags[k]);
     if (flag.gpu != own.gpu || isa::bytes_of(flag.type) != 4 || flag.count < words * blocks)
-      throw list.item(k).error(
-          "buffer " + flag.name + " does not hold " + (words == words_of_ring ? "two" : "four") +
-              " words for each of " + std::to_string(blocks) + " blocks",
-          "put it on the GPU of " + own.name +
-              ", with type: u32 and count: " + std::to_string(words * blocks) + " or more");
+      throw list.item(k).error("buffer " + flag.name + " does not hold " + std::to_string(words) +
+                                   " words for each of " + std::to_string(blocks) + " blocks",
+                               "put it on the GPU of " + own.name + ", with type: u32 and count: " +
+                                   std::to_string(words * blocks) + " or more");
   }
   return flags;
 }
@@ -200,19 +203,19 @@ Step CollectiveSteps::begin_launch(std::size_t gpu, std::uint64_t blocks,
   return step;
 }
 
-void CollectiveSteps::pass_buffer(Step& launch, std::uint32_t index, std::uint64_t first) const {
+Step::Argument CollectiveSteps::buffer_argument(std::uint32_t index, std::uint64_t first) const {
   Step::Argument argument;
   argument.is_buffer = true;
   argument.buffer = index;
   argument.offset = first * isa::bytes_of(buffer(index).type);
   argument.expression = Expression(buffer(index).name, map_.where());
-  launch.arguments.push_back(std::move(argument));
+  return argument;
 }
 
-void CollectiveSteps::pass_number(Step& launch, std::uint64_t value) const {
+Step::Argument CollectiveSteps::number_argument(std::uint64_t value) const {
   Step::Argument argument;
   argument.expression = constant(value);
-  launch.arguments.push_back(std::move(argument));
+  return argument;
 }
 
 void CollectiveSteps::add(std::size_t gpu, std::uint64_t first, std::uint64_t count,
@@ -288,6 +291,56 @@ void CollectiveSteps::launch_trees(const CollectiveTrees& trees, bool adds) {
       pass_buffer(step, (*list)[k]);
     for (const std::vector<TreePlace>& tree : trees) pass_tree(step, tree[k], kernels);
     for (const std::uint64_t value : {count_, std::uint64_t{adds}}) pass_number(step, value);
+    add_kernel(k, std::move(step));
+  }
+  synchronize();
+}
+
+Step::Argument CollectiveSteps::others_of(std::size_t gpu, const DirectKernels& work,
+                                          const Kernels& kernels) const {
+  Step::Argument others = number_argument(0);
+  const auto pass = [&](bool is_used, std::uint32_t index, std::uint64_t first) {
+    if (is_used) {
+      others.words.push_back(buffer_argument(index, first));
+    } else {
+      for (int word = 0; word < words_of_address; ++word)
+        others.words.push_back(number_argument(0));
+    }
+  };
+  const std::uint64_t part = work.is_broadcast ? 0 : this->part();
+  for (std::size_t place = 0; place < most_others; ++place) {
+    const bool exists = place + 1 < gpus();
+    const std::size_t other = (gpu + place + 1) % gpus();
+    pass(exists && work.adds, buffers_[gpu], other * part);
+    pass(exists && work.adds, arrived()[other], place * part);
+    pass(exists && work.copies, buffers_[other], gpu * part);
+    pass(exists, kernels.flags[other], place);
+  }
+  return others;
+}
+
+void CollectiveSteps::launch_direct(const DirectKernels& work) {
+  const std::size_t others = gpus() - 1;
+  if (others > most_others)
+    throw keys_.buffers.error("a kernel sends to " + std::to_string(most_others) +
+                                  " other GPUs directly, and these are " + std::to_string(others),
+                              "algorithm: ring or tree, or by: copies");
+  const Kernels kernels = start_kernels(threads_of_channel, gpus());
+  const std::uint64_t count = work.is_broadcast ? count_ : part();
+  for (std::size_t k = 0; k < gpus(); ++k) {
+    const bool copies = work.copies && (k == 0 || !work.is_broadcast);
+    // The GPU before this one has place 0.
+    const std::size_t first_sender = work.is_broadcast && k > 0 ? k - 1 : 0;
+    const std::size_t end_sender = work.is_broadcast ? k : work.copies ? others : 0;
+    Step step = begin_launch(k, kernels.blocks, kernels.threads);
+    pass_buffer(step, buffers_[k], work.is_broadcast ? 0 : k * count);
+    pass_buffer(step, arrived()[k]);
+    pass_buffer(step, kernels.flags[k]);
+    step.arguments.push_back(others_of(k, work, kernels));
+    for (const std::uint64_t value :
+         {std::uint64_t{others}, count, std::uint64_t{work.adds}, std::uint64_t{copies},
+          std::uint64_t{first_sender}, std::uint64_t{end_sender}})
+      pass_number(step, value);
     add_kernel(k, std::move(step));
   }
   synchronize();

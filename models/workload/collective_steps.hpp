@@ -34,6 +34,13 @@ CollectiveTrees two_trees(std::size_t gpus);
 /// Returns how many children a GPU of these trees has at most in one of them.
 std::size_t most_children(const CollectiveTrees& trees);
 
+/// Work of kernels that store into the memory of all other GPUs.
+struct DirectKernels {
+  bool adds = false;          ///< each GPU adds up its part, which the others send it first
+  bool copies = false;        ///< each GPU sends its part to where it stays
+  bool is_broadcast = false;  ///< the first GPU alone sends, all elements
+};
+
 /// GPUs are numbered by their place in `buffers:`.
 class CollectiveSteps {
  public:
@@ -64,6 +71,9 @@ class CollectiveSteps {
   /// Starts one kernel on each GPU, all at the same time, and waits for them.  All elements go up
   /// the trees, if the kernels add, and down again.
   void launch_trees(const CollectiveTrees& trees, bool adds);
+  /// Starts one kernel on each GPU, all at the same time, and waits for them.  Each sends to all
+  /// others.  Throws UserError if there are more GPUs than a kernel knows.
+  void launch_direct(const DirectKernels& work);
 
   std::vector<Step> take() { return std::move(steps_); }
 
@@ -86,11 +96,21 @@ class CollectiveSteps {
     return arrived_.empty() ? buffers_ : arrived_;
   }
   void pass_tree(Step& launch, const TreePlace& place, const Kernels& kernels) const;
+  /// Returns the words of a structure: what a GPU has to do with each other one, the next GPU
+  /// first.
+  Step::Argument others_of(std::size_t gpu, const DirectKernels& work,
+                           const Kernels& kernels) const;
   Expression constant(std::uint64_t value) const { return {std::to_string(value), map_.where()}; }
   Step begin(Step::Kind kind, std::uint32_t lane) const;
   Step begin_launch(std::size_t gpu, std::uint64_t blocks, std::uint64_t threads) const;
-  void pass_buffer(Step& launch, std::uint32_t index, std::uint64_t first = 0) const;
-  void pass_number(Step& launch, std::uint64_t value) const;
+  Step::Argument buffer_argument(std::uint32_t index, std::uint64_t first) const;
+  Step::Argument number_argument(std::uint64_t value) const;
+  void pass_buffer(Step& launch, std::uint32_t index, std::uint64_t first = 0) const {
+    launch.arguments.push_back(buffer_argument(index, first));
+  }
+  void pass_number(Step& launch, std::uint64_t value) const {
+    launch.arguments.push_back(number_argument(value));
+  }
   void copy_elements(std::uint32_t from, std::uint32_t to, std::uint64_t first, std::uint64_t at,
                      std::uint64_t count, std::uint32_t lane);
 

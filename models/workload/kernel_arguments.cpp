@@ -121,7 +121,8 @@ void put_words(const isa::Program& kernel, std::size_t index, const Step::Argume
   for (const Step::Argument& word : argument.words) {
     const std::uint32_t bytes = word.is_buffer ? address_bytes : std::min(word_bytes, left);
     if (word.is_buffer) {
-      std::memcpy(place, &addresses_by_buffer[word.buffer], address_bytes);
+      const std::uint64_t address = addresses_by_buffer[word.buffer] + word.offset;
+      std::memcpy(place, &address, address_bytes);
     } else {
       const double value = word.expression.evaluate(variables);
       put_integer(kernel, index, word.expression, bytes, value, place);

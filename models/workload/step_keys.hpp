@@ -157,7 +157,7 @@ struct CollectiveKeys {
               "copies go one after the other")
         .part("by", &P::by, "word",
               "copies that the host begins, or one kernel on each GPU (ring, but no "
-              "broadcast; tree); without it copies")
+              "broadcast; tree; direct, up to 16 GPUs); without it copies")
         .part("buffers", &P::buffers, "list (required)",
               "one buffer on each of the GPUs, in the order of the ring")
         .part("arrived", &P::arrived, "list",
@@ -165,12 +165,12 @@ struct CollectiveKeys {
               "part; all elements (tree), twice for a tree by kernels of more than three GPUs; a "
               "part of each other GPU (direct, a ring by kernels)")
         .part("flags", &P::flags, "list",
-              "for by: kernel: one buffer on each of the GPUs, with two u32 for each block, or "
-              "four (tree)")
+              "for by: kernel: one buffer on each of the GPUs, with two u32 for each block, "
+              "four (tree), or as many as there are GPUs (direct)")
         .part("kernel", &P::kernel, "name",
               "for sums: an entry of the module with arguments sums, arrived, first, count, which "
               "adds arrived[i] to sums[first + i]; for by: kernel: one that goes round the ring, "
-              "or along the trees")
+              "along the trees, or to all other GPUs")
         .part("grid", &P::grid, "formula",
               "its blocks; without it enough for what is added; 24 with by: kernel")
         .part("block", &P::block, "formula",

@@ -71,6 +71,7 @@
 #include "tests/references/search/nearest_neighbour.hpp"
 #include "tests/references/search/similarity_score.hpp"
 #include "tests/references/several_gpus/data_parallel_step.hpp"
+#include "tests/references/several_gpus/direct_kernel.hpp"
 #include "tests/references/several_gpus/halo_exchange.hpp"
 #include "tests/references/several_gpus/managed_graph.hpp"
 #include "tests/references/several_gpus/peer_gather.hpp"
@@ -139,6 +140,7 @@ inline std::vector<Reference> all() {
       {"convolution_separable", convolution_separable::run},
       {"cutcp", cutcp::run, {{"potential", 1e-5}}},
       {"dram_latency", pointer_chase::run},
+      {"direct_kernel", direct_kernel::run},
       {"dwt2d", dwt2d::run},
       {"fft", fft::run, {{"root", 4e-7}, {"out", 1e-4}}},
       {"fwt", fwt::run},

@@ -39,6 +39,7 @@ SIZES = {
     "convolution_separable": "{width: 640, height: 512}",
     "cutcp": "{bins: 6}",
     "dram_latency": "{}",
+    "direct_kernel": "{part: 1048576}",
     "dwt2d": "{width: 512, height: 256}",
     "fft": "{batch: 1280}",
     "flash_attention": "{heads: 4, length: 512}",

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""All-reduce in rings and trees of 2, 4 and 8 A100s on NVSwitch 2, beside measurements of DGX nodes.
+"""All-reduce in rings, trees and directly, of 2, 4 and 8 A100s on NVSwitch 2, beside measurements of DGX nodes.
 
     jobs/experiments/many_gpus/all_reduce.py run [--quick] [--folder DIR] [--jobs N]
     jobs/experiments/many_gpus/all_reduce.py show [--quick] [--folder DIR]
 
 `run` simulates a `collective` step for each size, by one kernel on each GPU, as NCCL does it. For sizes up to 16 MiB it
-also does so with kernels along two trees (4 and 8 GPUs), and by copies and sums, which the host begins step by step;
-`show` prints them beside NCCL's times (microsoft/vidur,
+also does so with kernels along two trees and with kernels that send to all GPUs directly (4 and 8 GPUs), and by copies
+and sums in a ring, which the host begins step by step; `show` prints them beside NCCL's times (microsoft/vidur,
 data/profiling/network/a100_dgx/all_reduce.csv at 7d475133: medians of nodes of as many GPUs as the ring has).
 
-Sizes up to 512 KiB gave `host.collective_start`: the third table shows how. They are in no other table.
+Sizes up to 512 KiB gave `host.collective_start`: the last table shows how. They are in no other table.
 """
 import statistics
 
@@ -29,11 +29,11 @@ START_SIZE = 1 / 4  # MiB
 START = 26  # us, host.collective_start
 QUICK = (4, 16)
 SMALLER = (4, 8, 16)
-# The ring and the trees of two GPUs are the same pair.
-GPUS = {"kernel": (2, 4, 8), "trees": (4, 8), "copies": (2, 4, 8)}
+# The ring, the trees and the direct way of two GPUs are the same pair.
+GPUS = {"kernel": (2, 4, 8), "trees": (4, 8), "direct": (4, 8), "copies": (2, 4, 8)}
 TINY = 1 / 16  # MiB
 # 24 channels as NCCL's on A100s, each a block with 512 threads that work and a warp that posts, or four more (trees).
-BLOCKS, THREADS = 24, {"kernel": 544, "trees": 640}
+BLOCKS, THREADS = 24, {"kernel": 544, "trees": 640, "direct": 544}
 
 
 def name_of(by, gpus, size):
@@ -58,15 +58,17 @@ def listed(what, gpus):
 def workload(by, gpus, size):
     """Sums of zeros: what is added does not change how long it takes."""
     count = int(size * 2**20) // 4
-    room = {"kernel": count // gpus * (gpus - 1), "trees": 2 * count, "copies": count // gpus}[by]
-    words = 4 if by == "trees" else 2
+    others = count // gpus * (gpus - 1)
+    room = {"kernel": others, "trees": 2 * count, "direct": others, "copies": count // gpus}[by]
+    words = {"trees": 4, "direct": gpus}.get(by, 2)
     buffers = "".join(f"  data{k}: {{type: f32, count: {count}, memory: device, gpu: {k}}}\n"
                       f"  arrived{k}: {{type: f32, count: {room}, memory: device, gpu: {k}}}\n"
                       f"  flags{k}: {{type: u32, count: {words * BLOCKS}, memory: device, gpu: {k}}}\n"
                       for k in range(gpus))
     module, how = ("ring_all_reduce", "kernel: add_part")
     if by != "copies":
-        module, algorithm = {"kernel": ("ring_kernel", "ring"), "trees": ("tree_kernel", "tree")}[by]
+        module, algorithm = {"kernel": ("ring_kernel", "ring"), "trees": ("tree_kernel", "tree"),
+                             "direct": ("direct_kernel", "direct")}[by]
         how = (f"algorithm: {algorithm}, by: kernel, kernel: {module}, grid: {BLOCKS}, block: {THREADS[by]}, "
                f"flags: {listed('flags', gpus)}")
     return (f"module: {machines.CONFIGS}/workloads/{module}.ptx\nbuffers:\n{buffers}program:\n"
@@ -118,6 +120,7 @@ def show_start(arguments):
 def show(arguments):
     show_beside_measurements(arguments, "kernel")
     show_beside_measurements(arguments, "trees")
+    show_beside_measurements(arguments, "direct")
     show_beside_measurements(arguments, "copies")
     if not arguments.tiny:
         show_start(arguments)
@@ -125,5 +128,5 @@ def show(arguments):
 
 if __name__ == "__main__":
     tiny = [name_of(by, gpus, TINY) for by in ("kernel", "copies") for gpus in (2, 4)]
-    tiny.append(name_of("trees", 4, TINY))
+    tiny += [name_of(by, 4, TINY) for by in ("trees", "direct")]
     machines.run_or_show(__doc__, "all-reduce", scenarios, show, tiny, "60us", files)

@@ -16,6 +16,8 @@ KERNELS = (f"workload: {WORKLOADS}/ring_kernel.yaml, parameters: {{part: 1024, b
            "gpus: [0, 1, 2, 3]")
 TREES = (f"workload: {WORKLOADS}/tree_kernel.yaml, parameters: {{count: 40000, blocks: 3, block: 128}}, "
          "gpus: [0, 1, 2, 3]")
+DIRECT = (f"workload: {WORKLOADS}/direct_kernel.yaml, parameters: {{part: 10000, blocks: 3, block: 128}}, "
+          "gpus: [0, 1, 2, 3]")
 GATHER = f"workload: {WORKLOADS}/peer_gather.yaml, parameters: {{n: 2048, blocks: 8}}, gpus: [0, 1]"
 HALO = f"workload: {WORKLOADS}/halo_exchange.yaml, parameters: {{width: 64, height: 8}}, gpus: [0, 1, 2, 3]"
 

@@ -194,10 +194,81 @@ class TreesByKernel(CollectivesTest):
                 numpy.testing.assert_array_equal(file[f"buffers/t0/{name}"][:], 4 * numpy.arange(COUNT))
 
 
+class DirectlyByKernel(CollectivesTest):
+    def send_directly(self, operation, gpus, more="", shape=", grid: 3, block: 64", **how):
+        if operation in ("all_reduce", "reduce_scatter"):
+            more = f", arrived: {listed('u', gpus)}{more}"
+        return self.run_collective(operation, gpus,
+                                   f"{by_kernel(gpus, shape, 'direct_kernel')}, algorithm: direct{more}",
+                                   module="direct_kernel", **how)
+
+    def test_sums_come_to_all_gpus_by_one_kernel_on_each(self):
+        for gpus in (2, 3, 4, 5, 8):
+            for count in (600 // gpus * gpus, 31 * gpus):  # parts of whole vectors of four, most of them, and others
+                with self.subTest(gpus=gpus, count=count):
+                    self.assert_sums(self.send_directly("all_reduce", gpus, count=count), gpus, count)
+                    self.assertEqual(len(self.kernels), gpus)
+                    self.assertEqual(len(set(self.kernels["enqueued"])), 1)
+
+    def test_reduce_scatter_leaves_each_gpu_the_sum_of_its_part(self):
+        for gpus in (2, 3, 4):
+            with self.subTest(gpus=gpus):
+                self.assert_parts_of_sums(self.send_directly("reduce_scatter", gpus), gpus)
+
+    def test_all_gather(self):
+        for gpus in (2, 3, 4):
+            with self.subTest(gpus=gpus):
+                self.assert_gathered(self.send_directly("all_gather", gpus), gpus)
+                self.assertEqual(len(self.kernels), gpus)
+
+    def test_broadcast_of_the_first_buffer(self):
+        for gpus, count in ((2, 600), (3, 601), (5, 7)):
+            with self.subTest(gpus=gpus, count=count):
+                for on_gpu in self.send_directly("broadcast", gpus, count=count):
+                    numpy.testing.assert_array_equal(on_gpu, numpy.arange(count))
+
+    def test_blocks_of_any_shape(self):
+        for shape in (", grid: 2, block: 128", ", grid: 1, block: 96", ", grid: 1, block: 50", ", grid: 6, block: 1"):
+            with self.subTest(shape):
+                self.assert_sums(self.send_directly("all_reduce", 4, shape=shape, count=4000), 4, 4000)
+
+    def test_sums_are_in_the_order_of_the_copies(self):
+        """Sums of values that rounding tells apart: the same bits."""
+        left = []
+        for module, how in (("ring_all_reduce", sums(3, "u")),
+                            ("direct_kernel", f"{by_kernel(3, ', grid: 3, block: 64', 'direct_kernel')}, "
+                                              f"arrived: {listed('u', 3)}")):
+            step = f"operation: all_reduce, algorithm: direct, buffers: {listed('a', 3)}{how}"
+            text = program(step, 3, module=module)
+            for k in range(3):
+                text = text.replace(f"init: {{linear: {{start: {1000 * k}, step: 1}}}}",
+                                    f"init: {{uniform: {{low: -1, high: 1, seed: {k + 1}}}}}")
+            self.write("w.yaml", text)
+            with self.run_it(self.machine([self.tenant(3)], "gpus: 3", FABRIC), "o.h5", "--overwrite") as file:
+                left.append(numpy.array([file[f"buffers/t0/{name}"][:] for name in names("a", 3)]))
+        self.assertTrue(left[0].any())
+        numpy.testing.assert_array_equal(left[0].view(numpy.uint32), left[1].view(numpy.uint32))
+
+    def test_flags_count_on_from_one_collective_to_the_next(self):
+        self.assert_sums(self.send_directly("all_reduce", 3, again=2), 3, factor=9)
+
+    def test_all_operations_share_their_flags(self):
+        """Parts of sums, gathered, broadcast, and added once more."""
+        more = f", buffers: {listed('a', 4)}{by_kernel(4, ', grid: 3, block: 64', 'direct_kernel')}, algorithm: direct"
+        text = program("here", 4, module="direct_kernel")
+        steps = "".join(f"  - collective: {{operation: {operation}{more}{arrived}}}\n" for operation, arrived in (
+            ("reduce_scatter", f", arrived: {listed('u', 4)}"), ("all_gather", ""), ("broadcast", ""),
+            ("all_reduce", f", arrived: {listed('u', 4)}")))
+        self.write("w.yaml", text.replace("  - collective: {here}\n", steps))
+        with self.run_it(self.machine([self.tenant(4)], "gpus: 4", FABRIC), "o.h5", "--check") as file:
+            self.assert_sums([file[f"buffers/t0/{name}"][:] for name in names("a", 4)], 4, factor=4)
+
+
 class Mistakes(ManyGpusTest):
-    def assert_refused(self, text, collective, **how):
-        self.write("w.yaml", program(collective, 2, **how))
-        run = self.lockstep("validate", self.machine(["workload: w.yaml, gpus: [0, 1]"], more=FABRIC))
+    def assert_refused(self, text, collective, gpus=2, **how):
+        self.write("w.yaml", program(collective, gpus, **how))
+        tenant = f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
+        run = self.lockstep("validate", self.machine([tenant], f"gpus: {gpus}", FABRIC))
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertRegex(run.stderr, r"w\.yaml:\d+:\d+: ")
@@ -207,6 +278,7 @@ class Mistakes(ManyGpusTest):
         sums = "operation: all_reduce, buffers: [a0, a1], arrived: [t0, t1], kernel: add_part"
         trees = ("operation: all_reduce, buffers: [a0, a1], kernel: add_part, by: kernel, algorithm: tree, "
                  "flags: [f0, f1]")
+        direct = trees.replace("tree", "direct")
         for text, collective in (
                 ("no collective is called", "operation: reduce, buffers: [a0, a1]"),
                 ("a collective has two GPUs or more", "operation: broadcast, buffers: [a0]"),
@@ -225,17 +297,30 @@ class Mistakes(ManyGpusTest):
                 ("is not done by", f"{sums}, by: hand"),
                 ("flags", f"{sums}, by: kernel"),
                 ("is for kernels that wait", f"{sums}, flags: [f0, f1]"),
-                ("two words for each of 24 blocks", f"{sums}, by: kernel, flags: [f0, f1]"),
-                ("send to their neighbours", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: direct"),
+                ("2 words for each of 24 blocks", f"{sums}, by: kernel, flags: [f0, f1]"),
+                ("differ in type or length", f"{direct.replace('a1', 't1')}, arrived: [u0, u1], grid: 6"),
+                ("a collective has two GPUs or more",
+                 "operation: all_gather, buffers: [a0], by: kernel, algorithm: direct"),
+                ("do not divide into 2 parts", f"{direct}, arrived: [u0, u1], grid: 6, count: 3"),
+                ("arrived", f"{direct}, grid: 6"),
+                ("does not hold what arrives", f"{direct}, arrived: [u1, u0], grid: 6"),
+                ("2 words for each of 13 blocks", f"{direct}, arrived: [u0, u1], grid: 13"),
+                ("takes 4 arguments, got 10", f"{direct}, arrived: [u0, u1], grid: 6"),
+                ("is for sums", f"{direct.replace('all_reduce', 'all_gather')}, arrived: [u0, u1], grid: 6"),
                 ("no kernel broadcasts round a ring", "operation: broadcast, buffers: [a0, a1], by: kernel"),
                 ("what arrives", f"{sums}, by: kernel, flags: [f0, f1], grid: 6, algorithm: tree"),
-                ("four words for each of 7 blocks", f"{trees}, arrived: [u0, u1], grid: 7"),
+                ("4 words for each of 7 blocks", f"{trees}, arrived: [u0, u1], grid: 7"),
                 ("takes 4 arguments, got 17", f"{trees}, arrived: [u0, u1], grid: 6"),
                 ("takes 4 arguments, got 11", f"{sums}, by: kernel, flags: [f0, f1], grid: 6")):
             with self.subTest(collective):
                 self.assert_refused(text, collective)
         run = self.lockstep("validate", self.machine(["workload: w.yaml, gpus: [0, 1]"]))
         self.assertEqual(run.returncode, 1)
+
+    def test_more_gpus_than_a_direct_kernel_knows(self):
+        for gpus, text in ((16, "takes 4 arguments"), (17, "15 other GPUs directly, and these are 16")):
+            self.assert_refused(text, f"operation: broadcast, buffers: {listed('a', gpus)}, algorithm: direct, "
+                                      f"by: kernel, kernel: add_part, flags: {listed('f', gpus)}, grid: 1", gpus)
 
 
 if __name__ == "__main__":

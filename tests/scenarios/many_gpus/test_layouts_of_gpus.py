@@ -2,7 +2,7 @@
 import unittest
 
 from harness import ROOT, todays
-from machines import COPIED, DENSE, GATHER, KERNELS, PAGED, RING, TREES, ManyGpusTest
+from machines import COPIED, DENSE, DIRECT, GATHER, KERNELS, PAGED, RING, TREES, ManyGpusTest
 from segments import SegmentsTest
 
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
@@ -31,7 +31,7 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
         yield "two GPUs and a direct link", self.machine(
             linked, "gpus: 2", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvlink1.yaml\n"
                                "policies: {sharing: spatial}")
-        for title, kernels in (("round a ring", KERNELS), ("along trees", TREES)):
+        for title, kernels in (("round a ring", KERNELS), ("along trees", TREES), ("directly", DIRECT)):
             yield f"kernels that wait for each other {title}", self.machine(
                 [kernels, f"{COPIED}, gpu: 3"], "gpus: 4",
                 f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\npolicies: {{sharing: spatial}}")
