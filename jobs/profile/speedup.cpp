@@ -59,16 +59,6 @@ class Threads {
   double busiest_ = 0, longest_ = 0;
 };
 
-std::vector<WindowCostRow> longest_first(std::vector<WindowCostRow> windows) {
-  std::sort(windows.begin(), windows.end(), [](const WindowCostRow& a, const WindowCostRow& b) {
-    if (a.window != b.window) return a.window < b.window;
-    if (a.windows != b.windows) return a.windows < b.windows;
-    if (a.nanoseconds != b.nanoseconds) return a.nanoseconds > b.nanoseconds;
-    return a.component < b.component;
-  });
-  return windows;
-}
-
 }  // namespace
 
 /// Time beyond an equal share of the work, by cause.
@@ -85,20 +75,10 @@ struct SpeedupModel::Losses {
 
 SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
                            std::vector<WindowCostRow> windows, const std::vector<RankRow>& ranks)
-    : components_(components), rows_(longest_first(std::move(windows))) {
-  const auto alike = [](const WindowCostRow& a, const WindowCostRow& b) {
-    return a.window == b.window && a.windows == b.windows;
-  };
-  for (std::size_t row = 0; row < rows_.size();) {
-    MeasuredWindow window{row, row, static_cast<double>(rows_[row].windows), 0};
-    for (; row < rows_.size() && alike(rows_[row], rows_[window.first]); ++row)
-      window.nanoseconds += rows_[row].nanoseconds;
-    window.last = row;
-    in_windows_ += window.weight * window.nanoseconds;
-    windows_.push_back(window);
-  }
-  std::stable_sort(windows_.begin(), windows_.end(),
-                   [](const auto& a, const auto& b) { return a.weight < b.weight; });
+    : components_(components),
+      rows_(longest_first(std::move(windows))),
+      windows_(measured_windows(rows_, components.size())) {
+  for (const MeasuredWindow& window : windows_) in_windows_ += window.weight * window.nanoseconds;
   double all = 0;
   for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
   if (ranks.empty() || all <= 0) return;
@@ -151,13 +131,13 @@ double SpeedupModel::stretch_nanoseconds(Stretch windows, const std::vector<int>
     const auto rank_of = [&](const WindowCostRow& cost) {
       return static_cast<std::size_t>(cost.component < home.size() ? home[cost.component] : 0);
     };
-    const std::span<const WindowCostRow> costs(&rows_[window.first], window.last - window.first);
     std::fill(work_of_rank.begin(), work_of_rank.end(), 0.0);
-    for (const WindowCostRow& cost : costs) work_of_rank[rank_of(cost)] += cost.nanoseconds;
+    window.for_each(
+        [&](const WindowCostRow& cost) { work_of_rank[rank_of(cost)] += cost.nanoseconds; });
     std::vector<Threads> loads;
     for (const double own : work_of_rank)
       loads.emplace_back(own > least_shared_nanoseconds ? threads : 1);
-    for (const WindowCostRow& cost : costs) loads[rank_of(cost)].add(cost.nanoseconds);
+    window.for_each([&](const WindowCostRow& cost) { loads[rank_of(cost)].add(cost.nanoseconds); });
     for (std::size_t rank = 0; rank < count; ++rank) {
       OfRank& of_rank = of_ranks[rank];
       const bool is_shared = work_of_rank[rank] > least_shared_nanoseconds;
@@ -171,7 +151,7 @@ double SpeedupModel::stretch_nanoseconds(Stretch windows, const std::vector<int>
   const OfRank slowest =
       *std::max_element(of_ranks.begin(), of_ranks.end(),
                         [](const OfRank& a, const OfRank& b) { return a.all() < b.all(); });
-  const std::uint32_t longest = rows_[windows.front().first].component;
+  const std::uint32_t longest = windows.front().longest().component;
   std::string cause = "uneven shares of ranks and threads";
   if (slowest.is_one_component && longest < components_.size())
     cause = "one " + kind_of_component(components_[longest].component) + " at a time";

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/profile/measured_windows.hpp"
 #include "jobs/tables.hpp"
 
 namespace lockstep {
@@ -36,16 +37,13 @@ class SpeedupModel {
   /// Makes a model of a run on one rank, with all components in `windows`.
   SpeedupModel(const std::vector<ComponentCostRow>& components, std::vector<WindowCostRow> windows,
                const std::vector<RankRow>& ranks);
+  // Windows refer to the rows, which a copy would have elsewhere.
+  SpeedupModel(SpeedupModel&&) = default;
 
   Prediction predict(int ranks, int threads) const;
 
  private:
   struct Losses;
-  struct MeasuredWindow {
-    std::size_t first, last;  ///< range of rows
-    double weight;            ///< number of windows that the measured one stands for
-    double nanoseconds;       ///< time of all components in the window
-  };
   std::vector<int> deal_to_ranks(int ranks) const;
   using Stretch = std::span<const MeasuredWindow>;
   /// Returns the time for writing rows to the file in a run that takes `others` without it.
@@ -57,9 +55,9 @@ class SpeedupModel {
                              Losses& losses) const;
 
   const std::vector<ComponentCostRow>& components_;
-  const std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
-  std::vector<MeasuredWindow> windows_;    ///< windows, those of the same weight in a row
-  double in_windows_ = 0;                  ///< time in windows, ns
+  std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
+  std::vector<MeasuredWindow> windows_;
+  double in_windows_ = 0;  ///< time in windows, ns
   /// Times at epochs in the recorded windows, ns: rank 0 collects what all ranks have counted; each
   /// rank samples its own components.
   double collecting_ = 0, sampling_ = 0;

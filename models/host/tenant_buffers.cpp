@@ -102,12 +102,18 @@ Transfer TenantBuffers::transfer(Transfer::Kind kind, BufferId buffer, std::uint
   transfer.buffer = buffer.value();
   transfer.offset = offset;
   transfer.bytes = bytes;
+  transfer.is_initial = kind == Transfer::Kind::to_gpu && is_initial(buffer, offset, bytes);
   transfer.frames = services_.driver.tables().frames_of(pages);
   const std::uint64_t before = (address(buffer).value() + offset) % page_bytes;
   transfer.frames.front().physical += before;
   transfer.frames.front().bytes -= before;
   transfer.frames.back().bytes -= pages.count * page_bytes - before - bytes;
   return transfer;
+}
+
+bool TenantBuffers::is_initial(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const {
+  return is_declared(buffer) && is_computed(declaration(buffer).initial) &&
+         home_->at(buffer).host.known(offset, bytes) != Known::nothing;
 }
 
 bool TenantBuffers::is_rearranged(BufferId buffer, std::uint64_t offset,

@@ -29,18 +29,23 @@ void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   lines_.start(std::move(transfer), now);
 }
 
-/// Hands a transfer over, with its bytes as they are now.
+/// Hands a transfer over, with its bytes as they are now, unless they can be computed there.
 void HostLink::hand_over(Transfer transfer, Time now, Outbox& outbox) {
   const std::uint32_t number = take_slot(transfers_, free_transfers_);
   ++moved_[transfer.tenant];
   transfer.started = now;
-  const LinkTransfer handed{transfer.bytes, number, transfer.tenant,
+  const LinkTransfer handed{transfer.bytes,
+                            transfer.offset,
+                            number,
+                            transfer.buffer,
+                            transfer.is_initial,
+                            transfer.tenant,
                             static_cast<std::uint8_t>(transfer.kind),
                             static_cast<std::uint8_t>(transfer.rank)};
   outbox.send(*to_unit_, now, kind_of(MessageKind::link_transfer), handed,
               std::as_bytes(std::span(transfer.frames)));
-  for (std::uint64_t at = 0; transfer.kind == Transfer::Kind::to_gpu && at < transfer.bytes;
-       at += link_message_bytes) {
+  const bool sends = transfer.kind == Transfer::Kind::to_gpu && !transfer.is_initial;
+  for (std::uint64_t at = 0; sends && at < transfer.bytes; at += link_message_bytes) {
     const std::uint64_t bytes = std::min(link_message_bytes, transfer.bytes - at);
     outbox.send(*to_unit_, now, kind_of(MessageKind::link_bytes), LinkBytes{at, number},
                 host_bytes_(transfer, transfer.offset + at, bytes));

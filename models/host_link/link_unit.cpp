@@ -15,10 +15,11 @@ LinkUnit::Port::Port(PortSetup setup, UplinkPort uplink)
       to_host(setup.to_host),
       to_partitions(std::move(setup.to_partitions)),
       to_sms(std::move(setup.to_sms)),
+      initial(std::move(setup.initial)),
       lines(
           setup.parameters, setup.mapping, SourceKind::link,
           [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-            return std::span(moving[transfer.owner.number].bytes).subspan(offset, bytes);
+            return moving[transfer.owner.number].bytes.line(offset, bytes, initial);
           },
           setup.priorities, std::move(uplink)) {}
 
@@ -78,8 +79,7 @@ void LinkUnit::take(const MessageHeader& message, Outbox& outbox) {
       return take_over(port, message, by_host(message.arrival));
     case MessageKind::link_bytes: {
       const auto& said = message.body<LinkBytes>();
-      std::memcpy(port.moving[said.number].bytes.data() + said.offset, message.payload_data(),
-                  message.payload_bytes);
+      port.moving[said.number].bytes.hand_over(said.offset, message.payload());
       break;
     }
     case MessageKind::link_answer:
@@ -100,9 +100,7 @@ void LinkUnit::take(const MessageHeader& message, Outbox& outbox) {
 void LinkUnit::take_over(Port& port, const MessageHeader& message, Time now) {
   const auto& handed = message.body<LinkTransfer>();
   if (port.moving.size() <= handed.number) port.moving.resize(handed.number + 1);
-  Moving& moving = port.moving[handed.number];
-  moving.acknowledged = 0;
-  moving.bytes.resize(handed.bytes);
+  port.moving[handed.number] = {MovingBytes(handed)};
   Transfer transfer;
   transfer.kind = static_cast<Transfer::Kind>(handed.kind);
   transfer.rank = static_cast<Transfer::Class>(handed.rank);
@@ -121,8 +119,12 @@ void LinkUnit::hear(std::uint32_t number, const MessageHeader& message, Outbox& 
   const TransferLines::Landing landing = port.lines.landing_of(line);
   Moving& moving = port.moving[landing.transfer.owner.number];
   if (landing.transfer.kind == Transfer::Kind::to_host)
-    std::memcpy(moving.bytes.data() + landing.offset, message.payload_data() + landing.skip,
-                landing.bytes);
+    moving.bytes.arrive(landing.offset, message.payload().subspan(landing.skip, landing.bytes),
+                        [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+                          outbox.send(port.to_host, message.arrival,
+                                      kind_of(MessageKind::link_bytes),
+                                      LinkBytes{offset, landing.transfer.owner.number}, bytes);
+                        });
   moving.acknowledged += landing.bytes;
   // The answer is delayed by the rest of the way to the host, and rounded to the host's clock.
   answers_.push_back({message.arrival + port.to_host.latency() + from_host_, number, line});
@@ -133,11 +135,6 @@ void LinkUnit::hear(std::uint32_t number, const MessageHeader& message, Outbox& 
 /// Reports the transfer at the time when its last answer would have reached the host.
 void LinkUnit::report(Port& port, const Transfer& transfer, Time now, Outbox& outbox) {
   const std::uint64_t number = transfer.owner.number;
-  std::vector<std::byte> bytes = std::move(port.moving[number].bytes);
-  if (transfer.kind == Transfer::Kind::to_host)
-    for (std::uint64_t at = 0; at < bytes.size(); at += link_message_bytes)
-      outbox.send(port.to_host, now, kind_of(MessageKind::link_bytes), LinkBytes{at, number},
-                  std::span(bytes).subspan(at, std::min(link_message_bytes, bytes.size() - at)));
   outbox.send(port.to_host, now, kind_of(MessageKind::link_moved),
               LinkMoved{number, transfer.began});
   port.moving[number] = {};
@@ -188,7 +185,7 @@ void LinkUnit::Port::serialize(Archive& archive) {
 }
 
 void LinkUnit::serialize(Archive& archive) {
-  archive.section("link", 1);
+  archive.section("link", 2);
   if (uplink_) archive(*uplink_);
   for (const auto& port : ports_) port->serialize(archive);
   archive(answers_);

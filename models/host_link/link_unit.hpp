@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/engine/component.hpp"
+#include "models/host_link/moving_bytes.hpp"
 #include "models/host_link/transfer_lines.hpp"
 #include "models/noc/grid_intervals.hpp"
 
@@ -33,6 +34,7 @@ class LinkUnit final : public Component, public GridCounter {
     AddressMapping mapping;
     std::vector<std::uint32_t> priorities;  ///< priorities of the GPU's tenants
     std::vector<std::uint32_t> tenants;     ///< numbers of the GPU's tenants among all
+    InitialBytes initial;                   ///< contents of the tenants' buffers
     std::optional<std::uint32_t> group;     ///< group of the GPU's components in the graph
     Link to_host;
     std::vector<Link> to_partitions, to_sms;
@@ -58,7 +60,7 @@ class LinkUnit final : public Component, public GridCounter {
  private:
   /// A transfer that the host has handed over, with the host's number.
   struct Moving {
-    std::vector<std::byte> bytes;
+    MovingBytes bytes;
     std::uint64_t acknowledged = 0;  ///< bytes moved as far as is known, ahead of the host's clock
     template <class Archive>
     void serialize(Archive& archive) {
@@ -71,6 +73,7 @@ class LinkUnit final : public Component, public GridCounter {
     std::optional<std::uint32_t> group;
     Link to_host;
     std::vector<Link> to_partitions, to_sms;
+    InitialBytes initial;
     std::vector<Moving> moving;
     TransferLines lines;
     GridIntervals grids;

@@ -34,6 +34,9 @@ struct Transfer {
   };
   Kind kind = Kind::to_gpu;
   Class rank = Class::copy;
+  /// To the GPU: the bytes are still the buffer's initial content, and the content can be computed
+  /// anywhere.
+  bool is_initial = false;
   std::uint16_t tenant = 0;
   std::uint32_t buffer = 0;  ///< number of the buffer in the tenant
   TransferOwner owner;
@@ -57,7 +60,8 @@ struct Transfer {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(kind, rank, tenant, buffer, owner, offset, bytes, frames, started, began, done);
+    archive(kind, rank, is_initial, tenant, buffer, owner, offset, bytes, frames, started, began,
+            done);
   }
 };
 

@@ -59,6 +59,26 @@ std::shared_ptr<const Content> make(const Buffer& buffer, Graphs& graphs) {
 
 }  // namespace
 
+bool is_computed(const Initializer& initial) {
+  using Kind = Initializer::Kind;
+  switch (initial.kind) {
+    case Kind::zero:
+    case Kind::value:
+    case Kind::linear:
+    case Kind::uniform:
+    case Kind::normal:
+    case Kind::permutation:
+    case Kind::csr_weight:
+      return true;
+    case Kind::csr_row:
+    case Kind::csr_column:
+    case Kind::file:
+    case Kind::texture:
+      return false;
+  }
+  return false;
+}
+
 std::shared_ptr<const Content> make_content(const Buffer& buffer) {
   Graphs graphs;
   return make(buffer, graphs);

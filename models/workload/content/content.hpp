@@ -30,6 +30,10 @@ class Content {
 /// file that cannot be read or is too short, and for numbers that the buffer's type cannot hold.
 std::shared_ptr<const Content> make_content(const Buffer& buffer);
 
+/// Returns whether the content can be made anew anywhere from its description alone, without a file
+/// and without work beforehand.
+bool is_computed(const Initializer& initial);
+
 /// Makes the contents of every buffer of a workload; buffers of one graph share one content.
 std::vector<std::shared_ptr<const Content>> make_contents(const Workload& workload);
 

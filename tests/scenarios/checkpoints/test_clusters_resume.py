@@ -6,7 +6,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT
+from harness import ROOT, todays
 from segments import WORKLOADS, SegmentsTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kernels"))
@@ -24,14 +24,15 @@ class ClustersInSegments(SegmentsTest):
                    f"policies: {policies}\ntenants:\n{each}")
 
     def test_alone(self):
-        for workload in ("w", "storm", "spread"):
+        for workload in todays(("w", "storm", "spread")):
             with self.subTest(workload=workload):
                 self.tenants(f"workload: {workload}.yaml")
                 self.assert_same_in_any_layout()
 
     def test_beside_a_more_urgent_tenant(self):
-        for preemption, workload, moved in (("drain", "w", None), ("switch", "w", "saved"), ("switch", "spread", None),
-                                            ("flush", "storm", None), ("dual-kernel", "w", None)):
+        cases = (("drain", "w", None), ("switch", "w", "saved"), ("switch", "spread", None), ("flush", "storm", None),
+                 ("dual-kernel", "w", None))
+        for preemption, workload, moved in todays(cases):
             with self.subTest(preemption=preemption, workload=workload):
                 rounds = "" if workload == "spread" else "rounds: 40, "
                 self.tenants(f"workload: {workload}.yaml, parameters: {{{rounds}clusters: 16, size: 3}}", URGENT,

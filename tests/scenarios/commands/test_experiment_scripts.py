@@ -7,10 +7,10 @@ import sys
 import unittest
 
 import h5py
-from harness import LOCKSTEP, ROOT, ScenarioTest
+from harness import LOCKSTEP, ROOT, ScenarioTest, todays
 
 FOLDER = ROOT / "jobs/experiments"
-SCRIPTS = sorted(path for path in FOLDER.rglob("*.py") if 'if __name__ == "__main__"' in path.read_text())
+ALL_SCRIPTS = sorted(path for path in FOLDER.rglob("*.py") if 'if __name__ == "__main__"' in path.read_text())
 sys.path.append(str(FOLDER))
 
 import sweeps  # noqa: E402
@@ -54,7 +54,7 @@ def test_of(path):
     return test
 
 
-for _path in SCRIPTS:
+for _path in todays(ALL_SCRIPTS):
     setattr(ExperimentScripts, f"test_{_path.stem}_runs_and_leaves_blank_what_is_not_there", test_of(_path))
 
 

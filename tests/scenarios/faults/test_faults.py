@@ -12,7 +12,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT
+from harness import ROOT, todays
 from segments import SegmentsTest
 
 LIBRARY = os.environ["LOCKSTEP_FAULTS_LIBRARY"]
@@ -76,7 +76,7 @@ class Faults(SegmentsTest):
     def test_a_run_that_begins(self):
         calls = self.calls()
         for kind, what in FILE_FAULTS:
-            for call in calls[kind]:
+            for call in todays(calls[kind]):
                 with self.subTest(fault=f"{kind}:{call}:{what}"):
                     self.clear()
                     status, lines = self.faulty(f"{kind}:{call}:{what}")
@@ -88,7 +88,7 @@ class Faults(SegmentsTest):
         self.restore()
         calls = self.calls(resume="o.ckpt")
         for kind, what in FILE_FAULTS:
-            for call in calls[kind]:
+            for call in todays(calls[kind]):
                 with self.subTest(fault=f"{kind}:{call}:{what}"):
                     self.restore()
                     status, lines = self.faulty(f"{kind}:{call}:{what}", resume="o.ckpt")
@@ -99,7 +99,7 @@ class Faults(SegmentsTest):
     def test_calls_of_mpi(self):
         chosen = self.calls(ranks=2)["mpi"]
         for what in ("fail", "die", "delay"):
-            for call in chosen:
+            for call in todays(chosen):
                 with self.subTest(fault=f"mpi:{call}:{what}"):
                     self.clear()
                     status, lines = self.faulty(f"mpi:{call}:{what}", ranks=2)

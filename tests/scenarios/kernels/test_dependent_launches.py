@@ -155,7 +155,7 @@ class DependentLaunches(SegmentsTest):
 
     def test_pages_that_are_missing_and_blocks_that_are_switched(self):
         self.files(memory="managed")
-        for scheme in ("stall-on-fault", "replay-queue", "operand-log"):
+        for scheme in todays(("stall-on-fault", "replay-queue", "operand-log")):
             for switching in ("none", "{name: on-fault, threshold: 0}"):
                 if scheme == "stall-on-fault" and switching != "none":
                     continue

@@ -9,7 +9,7 @@ import h5py
 import test_clusters as clusters
 import test_random_clusters as programs
 
-from harness import ROOT, ScenarioTest
+from harness import ROOT, ScenarioTest, todays
 
 SGEMM = f"{ROOT}/configs/workloads/sgemm.yaml"
 
@@ -102,9 +102,9 @@ class LeavingClusters(ScenarioTest):
         self.assertEqual(counts["blocks_flushed"], size * counts["flushed"], counts)
 
     def test_whole_clusters_are_saved_and_return(self):
-        for workload in ("w.yaml, parameters: {rounds: 40, clusters: 16, size: 3}",
-                         "storm.yaml, parameters: {rounds: 60, clusters: 16, size: 3}",
-                         "early.yaml"):
+        for workload in todays(("w.yaml, parameters: {rounds: 40, clusters: 16, size: 3}",
+                                "storm.yaml, parameters: {rounds: 60, clusters: 16, size: 3}",
+                                "early.yaml")):
             for context in ("occupied", "live", "live-compressed-block"):
                 for traffic in ("real", "share"):
                     with self.subTest(workload=workload, context=context, traffic=traffic):
@@ -144,10 +144,10 @@ class LeavingClusters(ScenarioTest):
         self.assert_whole(counts, 3)
 
     def test_all_techniques_with_clusters_that_are_urgent_and_without(self):
-        for preemption in ("drain", "{name: switch, points: selective}", "flush", "{name: flush, idempotence: exact}",
-                           "chimera", "chimera-plus", "dual-kernel", "{name: dual-kernel, rounds: serial}",
-                           "{name: switch, in_place: true}", "{name: switch, signal: 5000}",
-                           "{name: drain, signal: 5000}"):
+        techniques = ("drain", "{name: switch, points: selective}", "flush", "{name: flush, idempotence: exact}",
+                      "chimera", "chimera-plus", "dual-kernel", "{name: dual-kernel, rounds: serial}",
+                      "{name: switch, in_place: true}", "{name: switch, signal: 5000}", "{name: drain, signal: 5000}")
+        for preemption in todays(techniques):
             for urgent in ("workload: w.yaml, parameters: {clusters: 2, size: 5}",
                            f"workload: {SGEMM}, parameters: {{n: 64}}"):
                 with self.subTest(preemption=preemption, urgent=urgent):
@@ -185,7 +185,7 @@ class LeavingClusters(ScenarioTest):
         """At any time: while its clusters run, stop, are away, or come back."""
         late = clusters.EXCHANGE.replace("  mul.wide.u32 %rd2, %r5, 8;", "  mul.wide.u32 %rd2, %r5, 4096;")
         self.write("k.ptx", late)
-        for rounds in (20, 32, 36, 40, 44):
+        for rounds in todays((20, 32, 36, 40, 44)):
             with self.subTest(rounds=rounds):
                 self.scene(f"w.yaml, parameters: {{rounds: {rounds}, clusters: 16, size: 3}}",
                            policies="{sharing: exclusive, preemption: {name: switch, signal: 2000}}")
@@ -197,7 +197,7 @@ class LeavingClusters(ScenarioTest):
 
     def test_random_programs_at_random_times(self):
         first = int(os.environ.get("LOCKSTEP_SEED", 1))
-        for seed in itertools.islice(itertools.count(first), 16):
+        for seed in todays(itertools.islice(itertools.count(first), 16)):
             with self.subTest(LOCKSTEP_SEED=seed):
                 program, pick = programs.Program(seed), random.Random(seed)
                 scheme = pick.choice(("stall-on-fault", "warp-disable-commit", "replay-queue", "operand-log"))

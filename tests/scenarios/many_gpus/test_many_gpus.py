@@ -72,6 +72,28 @@ class SeveralGpus(ManyGpusTest):
             self.assert_same_counts(file["final/stats/gpu1"], one["final/stats"])
             self.assertEqual([name.decode() for name in file["axes/gpu1/tenants"]], ["t0", "t2"])
 
+    def test_a_copy_takes_what_the_cpu_wrote_and_initial_content_elsewhere(self):
+        """Initial content does not come from the host, bytes that the CPU or an earlier copy wrote do."""
+        (self.folder / "written.yaml").write_text(f"""\
+module: {WORKLOADS}/saxpy.ptx
+buffers:
+  x: {{type: f32, count: 5000, memory: device, init: {{uniform: {{low: 0, high: 1, seed: 3}}}}}}
+  y: {{type: f32, count: 5000, memory: device}}
+  flag: {{type: f32, count: 3, memory: device, init: {{value: 7}}}}
+program:
+  - fill: {{buffer: flag, value: 2}}
+  - copy: {{buffer: x, to: device}}
+  - copy: {{buffer: y, to: device}}
+  - copy: {{buffer: flag, to: device}}
+  - launch: {{kernel: saxpy, grid: [2], block: [64], arguments: [x, y, 2.0, 5000]}}
+  - copy: {{buffer: y, to: host}}
+  - copy: {{buffer: y, to: device}}
+  - launch: {{kernel: saxpy, grid: [1], block: [32], arguments: [flag, y, 1.0, 3]}}
+  - copy: {{buffer: y, to: host}}
+""")
+        tenants = [f"workload: written.yaml, gpu: {gpu}" for gpu in (0, 1)]
+        self.run_it(self.machine(tenants), "o.h5", "--check").close()
+
     def test_gpus_may_differ(self):
         tiny = ROOT / "configs/gpus/tiny.yaml"
         more = "override: {gpus.1.sm.count: 2}"

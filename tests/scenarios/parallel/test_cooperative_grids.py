@@ -263,8 +263,8 @@ class CooperativeGrids(ScenarioTest):
                          BATCH)
 
     def test_layouts_and_checkpoints_write_the_same(self):
-        for policies in ("sharing: smk", "preemption: switch",
-                         "sharing: {name: time-sliced, slice: 1us}, preemption: switch"):
+        for policies in todays(("sharing: smk", "preemption: switch",
+                                "sharing: {name: time-sliced, slice: 1us}, preemption: switch")):
             with self.subTest(policies):
                 tenants = ("{name: first, workload: meet.yaml}", BATCH, urgent("meet.yaml", "10us"))
                 self.run_checked(policies, *tenants, options=("--threads", 1))

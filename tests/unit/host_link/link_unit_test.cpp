@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr Time latency = 500_ns, service = 37_ns;
 constexpr std::uint32_t sms = 2;
+constexpr std::uint64_t largest = 2 * MovingBytes::piece_bytes + 48'000;  ///< largest transfer
+constexpr std::uint64_t transfers = 40;                                   ///< at most
 
 /// What the host does: it starts a transfer, or answers a remote access.
 struct Step {
@@ -30,6 +33,7 @@ struct Step {
 /// What can be seen from outside, by time.
 struct Seen {
   std::vector<std::pair<std::int64_t, std::uint64_t>> lines, ends, answers;
+  std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> stores;  ///< by line
   std::vector<std::byte> memory;
   std::vector<std::uint64_t> bytes;
   bool operator==(const Seen&) const = default;
@@ -50,7 +54,7 @@ class LinkUnits : public HostLinkBench {
     std::mt19937_64 random(seed);
     std::vector<Step> steps;
     Time at = Time::zero();
-    for (std::uint64_t i = 0; i < 40; ++i) {
+    for (std::uint64_t i = 0; i < transfers; ++i) {
       at += Time{static_cast<std::int64_t>(random() % 3'000'000'000)};
       Step step{at, {}, 0, 0, static_cast<std::uint16_t>(random() % tenants)};
       if (random() % 3 == 0) {
@@ -59,14 +63,21 @@ class LinkUnits : public HostLinkBench {
       } else {
         const auto kind = random() % 2 == 0 ? Kind::to_gpu : Kind::to_host;
         // Where they are in host memory they do not overlap: nobody sees the bytes before the end.
-        const std::uint64_t bytes = 4 * (1 + random() % (random() % 4 == 0 ? 12'000 : 2'000));
-        step.transfer = transfer(kind, bytes, step.tenant, 4 * (random() % 1000), i * 48'000);
+        const std::uint64_t bytes = 4 * (1 + random() % (random() % 4 == 0 ? largest / 4 : 2'000));
+        step.transfer = transfer(kind, bytes, step.tenant, 4 * (random() % 1000), i * largest);
         step.transfer->rank = static_cast<Class>(random() % 3);
         step.transfer->buffer = kind == Kind::to_gpu ? 0 : 1;
+        step.transfer->is_initial = kind == Kind::to_gpu && random() % 2 == 0;
       }
       steps.push_back(std::move(step));
     }
     return steps;
+  }
+
+  void saw_line(const MessageHeader& message, const MemoryRequest& request) {
+    seen_.lines.emplace_back(message.arrival.femtoseconds(), request.line);
+    const std::span<const std::byte> bytes = message.payload();
+    seen_.stores.emplace_back(request.line, std::vector(bytes.begin(), bytes.end()));
   }
 
   std::multimap<Time, std::function<void()>> events_;  ///< what reaches the host
@@ -112,6 +123,7 @@ class LinkUnits : public HostLinkBench {
             seen_.bytes.push_back(counter->value());
     for (auto* list : {&seen_.lines, &seen_.ends, &seen_.answers})
       std::sort(list->begin(), list->end());
+    std::sort(seen_.stores.begin(), seen_.stores.end());
     seen_.memory = memory_[1];
     return seen_;
   }
@@ -144,7 +156,7 @@ class LinkUnits : public HostLinkBench {
             continue;
           }
           const MemoryRequest request = message->body<MemoryRequest>();
-          seen_.lines.emplace_back(message->arrival.femtoseconds(), request.line);
+          saw_line(*message, request);
           const Time back = message->arrival + service + latency;
           events_.emplace(back, [this, &link, request, back] {
             const IncomingMessage answer(back, kind_of(MessageKind::memory_response),
@@ -165,6 +177,11 @@ class LinkUnits : public HostLinkBench {
                              AddressMapping(AddressMapping::Kind::plain, partitions),
                              {0, 1, 2, 3, 4, 5},
                              {0, 1, 2, 3, 4, 5},
+                             [this](std::uint16_t, std::uint32_t buffer, std::uint64_t offset,
+                                    std::span<std::byte> bytes) {
+                               std::memcpy(bytes.data(), memory_[buffer].data() + offset,
+                                           std::min(bytes.size(), memory_[buffer].size() - offset));
+                             },
                              {},
                              Link(LinkId{101}, ComponentId{host_id}, far),
                              {},
@@ -188,7 +205,7 @@ class LinkUnits : public HostLinkBench {
           }
           const MemoryRequest request = message->body<MemoryRequest>();
           EXPECT_EQ(request.source, SourceKind::link);
-          seen_.lines.emplace_back(message->arrival.femtoseconds(), request.line);
+          saw_line(*message, request);
           const Time back = message->arrival + service + near;
           auto answer = std::make_shared<MessageSink>(1);
           Link to_unit(LinkId{0}, ComponentId{0}, Time::zero());
@@ -241,8 +258,15 @@ class LinkUnits : public HostLinkBench {
                   *static_cast<const LinkStatistics*>(parts[1].values));
   }
 
+  /// Fills memory that has room for all transfers.
   void clear() {
     SetUp();
+    for (auto& buffer : memory_) {
+      const std::size_t had = buffer.size();
+      buffer.resize(std::max(had, transfers * largest));
+      for (std::size_t i = had; i < buffer.size(); ++i)
+        buffer[i] = std::byte((i * 7 + i / 256) & 255);
+    }
     seen_ = {};
     operations_ = 0;
   }

@@ -1,0 +1,77 @@
+#!/usr/bin/python3
+"""MASK and Mosaic together: what each leaves for the other, Z21 of paper 004 (section 7.5).
+
+    jobs/experiments/interference/mask_mosaic.py run [--folder DIR] [--jobs N]
+    jobs/experiments/interference/mask_mosaic.py show [--folder DIR]
+
+`run` has the pairs of mask.py on mask_maxwell with 15 SMs for each application, for 20 epochs of MASK: with base pages
+and with those of Mosaic, under SharedTLB and under MASK, and each application alone under SharedTLB with base pages.
+All have `gpu.noc.mapping: frame`, which keeps a page within a channel, so that Mosaic can move it. `show` prints
+weighted speedups, the larger slowdown of each pair, and misses in the TLBs.
+"""
+import mask
+from points import run_or_show, sweeps
+
+MOSAIC = (("page_manager", "mosaic"),)
+MAPPING = (("gpu.noc.mapping", "frame"),)
+DESIGNS = {  # by name: the design of mask.py, and policies beside it
+    "SharedTLB": ("SharedTLB", ()),
+    "MASK": ("MASK", ()),
+    "Mosaic": ("SharedTLB", MOSAIC),
+    "MASK + Mosaic": ("MASK", MOSAIC),
+    "Ideal": ("Ideal", ()),
+}
+
+
+def point_of(pair, name):
+    design, policies = DESIGNS[name]
+    return mask.point_of(pair, design, overrides=MAPPING, policies=policies)
+
+
+def alone_of(pair):
+    return [mask.point_of((name,), "SharedTLB", overrides=MAPPING) for name in pair]
+
+
+def points():
+    for pair in mask.PAIRS:
+        yield from alone_of(pair)
+        yield from (point_of(pair, name) for name in DESIGNS)
+
+
+def tiny():
+    pair = mask.PAIRS[0]
+    return [*alone_of(pair), *(point_of(pair, name) for name in DESIGNS)]
+
+
+def show_metric(title, experiment, of_speeds):
+    rows = []
+    for pair in mask.PAIRS:
+        runs_alone = alone_of(pair)
+        rows.append((" + ".join(pair), [of_speeds(mask.speedups_of(experiment, point_of(pair, name), runs_alone))
+                                        for name in DESIGNS]))
+    columns = list(zip(*(values for _, values in rows)))
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in columns]))
+    mask.table(title, DESIGNS, rows)
+
+
+@sweeps.blank_if_missing(2)
+def misses(experiment, point):
+    """Of look-ups, in %: that miss in a TLB of an SM; of those that ask the second level, that it lacks."""
+    with experiment.output(point) as file:
+        counts = {name: int(file["final/stats"][name][:].sum()) for name in
+                  ("sm/tlb_hits", "sm/tlb_misses", "gmmu/tlb_hits", "gmmu/tlb_misses")}
+    return [100 * counts[f"{kind}/tlb_misses"] / max(counts[f"{kind}/tlb_misses"] + counts[f"{kind}/tlb_hits"], 1)
+            for kind in ("sm", "gmmu")]
+
+
+def show(experiment):
+    show_metric("weighted speedup", experiment, sum)
+    show_metric("larger slowdown", experiment, lambda speeds: 1 / min(speeds))
+    kept = [name for name in DESIGNS if name != "Ideal"]
+    rows = [(" + ".join(pair), [share for name in kept for share in misses(experiment, point_of(pair, name))])
+            for pair in mask.PAIRS]
+    mask.table("misses, %", [f"{level}, {name}" for name in kept for level in ("SMs", "second level")], rows, 1)
+
+
+if __name__ == "__main__":
+    run_or_show(__doc__, "mask_mosaic", points, show, tiny)
