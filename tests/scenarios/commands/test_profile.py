@@ -193,6 +193,19 @@ class Profiles(ScenarioTest):
             file["run/profile/windows"] = rows[rows["window"] % 5 == 0]
         self.assertEqual(self.predicted()[1, 4], once)
 
+    def test_a_window_with_a_long_step_has_the_short_ones_of_a_sampled_window(self):
+        """Two samples stand for 34 windows; the first component takes long in every second of these, for which the
+        profile has no other step.  With four threads such a window takes as long as its long step."""
+        self.made_up({f"sm[{i}]": 10_000_000 for i in range(4)}, windows=34)
+        rows = [(window, component, 10_000_000, 17) for window in (17, 34) for component in range(4)]
+        rows += [(window, 0, 50_000_000, 1) for window in range(1, 35, 2)]
+        with h5py.File(self.folder / "profile.h5", "r+") as file:
+            dtype = file["run/profile/windows"].dtype
+            del file["run/profile/windows"]
+            file["run/profile/windows"] = numpy.array(rows, dtype=dtype)
+        work, path = 34 * 40 + 17 * 50, 17 * 10 + 17 * 50
+        self.assertEqual(self.predicted()[1, 4][0], round(work / path * CACHE_GAIN, 2))
+
     def copy_made_up(self, name, *arguments, **more):
         self.made_up(*arguments, **more)
         (self.folder / name).write_bytes((self.folder / "profile.h5").read_bytes())
