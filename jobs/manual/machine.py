@@ -111,7 +111,7 @@ DRAM = {
          box("refresh", "Refresh", prefix="gpu.memory.dram", keys=("refi", "rfc", "rfc_bank"))],
         [box("columns", "Column commands", prefix="gpu.memory.dram", keys=("atom", "ccd_s", "ccd_l", "cl", "cwl")),
          box("turn", "Turning the bus, closing a row", prefix="gpu.memory.dram", keys=(
-             "wtr_s", "wtr_l", "rtp", "wr")),
+             "turnaround", "wtr_s", "wtr_l", "rtp", "wr")),
          box("data", "Data bus", prefix="gpu.memory.dram", keys=("burst",), text=("taken by each column command",))],
     ],
     "arrows": [("reads", "scheduler"), ("writes", "scheduler"), ("scheduler", "bus"), ("bus", "banks"),

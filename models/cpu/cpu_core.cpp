@@ -90,7 +90,7 @@ void CpuCore::take_answer(const MessageHeader& message, Outbox& outbox) {
     return give_back(PartitionId{static_cast<std::uint16_t>(answer.tag)}, slot);
   const Read& read = reads_[answer.tag];
   give_back(read.place.partition, slot);
-  occupancy_.answered(read.place.bank, slot / width_, statistics_);
+  occupancy_.answered(read.place.bank, slot / width_, bank_counters());
   statistics_.read_cycles += static_cast<std::uint64_t>(slot / width_ - read.sent);
   window_.answer(read.miss, slot);
   if (contents_.remembers()) compare(read, message, outbox);
@@ -147,7 +147,7 @@ void CpuCore::send(Outbox& outbox) {
     request.tag = take_slot(reads_, free_);
     reads_[request.tag] = {access.offset, cycle, place, window_.miss(access.instruction),
                            contents_.version(access.offset)};
-    occupancy_.sent(place.bank, cycle, statistics_);
+    occupancy_.sent(place.bank, cycle, bank_counters());
     outbox.send(link, wake_, kind, request);
     ++statistics_.reads;
   }
@@ -191,7 +191,7 @@ void CpuCore::serialize(Archive& archive) {
           measure_, wake_);
   archive.section("cpu/lines", 1);
   archive(contents_);
-  archive.section("cpu/stream", 1);
+  archive.section("cpu/stream", 2);
   stream_->serialize(archive);
 }
 

@@ -8,12 +8,12 @@
 #include "core/engine/link.hpp"
 #include "core/memory/ring.hpp"
 #include "models/cpu/access_stream.hpp"
-#include "models/cpu/bank_occupancy.hpp"
 #include "models/cpu/core_memory.hpp"
 #include "models/cpu/core_statistics.hpp"
 #include "models/cpu/cpu_parameters.hpp"
 #include "models/cpu/instruction_window.hpp"
 #include "models/cpu/line_contents.hpp"
+#include "models/memory/dram/bank_occupancy.hpp"
 #include "models/noc/ids.hpp"
 #include "models/noc/messages.hpp"
 
@@ -86,6 +86,9 @@ class CpuCore final : public Component {
   /// instructions.
   std::int64_t next_instruction() const { return next_ ? next_->instruction : end_; }
   std::uint32_t& used(PartitionId partition) { return used_[partition.value()]; }
+  BankOccupancy::Counters bank_counters() {
+    return {statistics_.outstanding_cycles, statistics_.bank_cycles};
+  }
 
   const Clock clock_;
   const std::int64_t width_;

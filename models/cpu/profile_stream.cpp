@@ -32,9 +32,11 @@ double banks_for(double wanted, const CpuTraffic& traffic, double reads, const M
 
 }  // namespace
 
-ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
+ProfileStream::ProfileStream(const CpuTraffic& traffic, CpuMisses misses, std::uint32_t window,
                              const MemoryTimes& times, const CoreMemory& memory, Random random)
     : traffic_(traffic),
+      spread_(misses == CpuMisses::spread),
+      interval_(1000 / traffic.misses),
       memory_(memory),
       lines_of_row_(static_cast<std::uint32_t>(memory.row_bytes() / cpu_line_bytes)),
       distance_(window),
@@ -42,9 +44,8 @@ ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
       banks_(memory.banks()),
       order_(memory.banks()) {
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
-  const double interval = 1000 / traffic.misses;  // instructions between two misses
   // Reads of a group are adjacent; the next group comes a window behind the last one.
-  const double least = window / std::max(interval - 1, 0.25);
+  const double least = window / std::max(interval_ - 1, 0.25);
   reads_of_group_ = static_cast<std::uint32_t>(std::ceil(least));
   const auto most = static_cast<double>(banks_.size());
   for (int round = 0; round < 2; ++round) {
@@ -53,8 +54,9 @@ ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
     reads_of_group_ =
         std::max(reads_of_group_, static_cast<std::uint32_t>(std::ceil(banks_of_group_)));
   }
-  slack_ = std::max(reads_of_group_ * (interval - 1) - static_cast<double>(distance_), 0.0);
-  instruction_ = static_cast<std::int64_t>(random_.uniform() * 2 * slack_);
+  slack_ = std::max(reads_of_group_ * (interval_ - 1) - static_cast<double>(distance_), 0.0);
+  first_ = random_.uniform() * (spread_ ? interval_ : 2 * slack_);
+  instruction_ = static_cast<std::int64_t>(first_);
   begin_group();
 }
 
@@ -72,15 +74,24 @@ std::optional<CpuAccess> ProfileStream::next() {
   if (writes_ && random_.uniform() < traffic_.write_share) return access(true);
   if (writes_) {
     writes_ = false;
-    ++instruction_;
-    if (++read_ == reads_of_group_) {
-      instruction_ += distance_ + static_cast<std::int64_t>(random_.uniform() * 2 * slack_ + 0.5);
-      begin_group();
-    }
+    go_on();
   }
   const CpuAccess read = access(false);
   writes_ = true;
   return read;
+}
+
+/// Goes on to the next read.
+void ProfileStream::go_on() {
+  const bool ended = ++read_ == reads_of_group_;
+  if (spread_) {
+    instruction_ = static_cast<std::int64_t>(first_ + static_cast<double>(++reads_) * interval_);
+  } else {
+    ++instruction_;
+    if (ended)
+      instruction_ += distance_ + static_cast<std::int64_t>(random_.uniform() * 2 * slack_ + 0.5);
+  }
+  if (ended) begin_group();
 }
 
 /// Returns an access to the bank whose turn it is.
@@ -99,7 +110,7 @@ CpuAccess ProfileStream::access(bool write) {
 }
 
 void ProfileStream::serialize(Archive& archive) {
-  archive(random_, banks_, order_, instruction_, read_, group_banks_, writes_);
+  archive(random_, banks_, order_, instruction_, reads_, read_, group_banks_, writes_);
 }
 
 }  // namespace lockstep

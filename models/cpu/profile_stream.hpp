@@ -5,7 +5,8 @@
 /// group go to some banks, drawn anew for each group, evenly; in a bank an access goes on in the
 /// row of the access before with the probability of the row locality, otherwise to another row; a
 /// line read lets others leave the cache, which are written to the same row.  Groups are as large
-/// as the misses in a thousand instructions ask for, and as far apart.
+/// as the misses in a thousand instructions ask for, and as far apart.  With CpuMisses::spread the
+/// same reads, in the same order, are evenly apart: the window decides how many of them wait.
 /// Source: memory-interference.md, sections 1.4 (row locality, bank parallelism) and 4.5 (AMB-27).
 ///
 /// Simplified: programs have no phases; an access stream that comes to the end of a row begins at
@@ -17,6 +18,7 @@
 #include "core/random/random.hpp"
 #include "models/cpu/access_stream.hpp"
 #include "models/cpu/core_memory.hpp"
+#include "models/cpu/cpu_parameters.hpp"
 #include "models/workload/cpu/cpu_program.hpp"
 
 namespace lockstep {
@@ -29,8 +31,8 @@ struct MemoryTimes {
 
 class ProfileStream final : public AccessStream {
  public:
-  ProfileStream(const CpuTraffic& traffic, std::uint32_t window, const MemoryTimes& times,
-                const CoreMemory& memory, Random random);
+  ProfileStream(const CpuTraffic& traffic, CpuMisses misses, std::uint32_t window,
+                const MemoryTimes& times, const CoreMemory& memory, Random random);
 
   std::optional<CpuAccess> next() override;
   void serialize(Archive& archive) override;
@@ -45,9 +47,12 @@ class ProfileStream final : public AccessStream {
     }
   };
   void begin_group();
+  void go_on();
   CpuAccess access(bool write);
 
   const CpuTraffic traffic_;
+  const bool spread_;
+  const double interval_;  ///< mean number of instructions from a miss to the next
   const CoreMemory memory_;
   const std::uint32_t lines_of_row_;
   double banks_of_group_ = 0;  ///< mean number of banks in a group
@@ -59,6 +64,8 @@ class ProfileStream final : public AccessStream {
   std::vector<Bank> banks_;
   std::vector<std::uint16_t> order_;  ///< order of the banks; a group takes the first ones
   std::int64_t instruction_ = 0;      ///< instruction of the next read
+  double first_ = 0;                  ///< place of the first read, if reads are evenly spread
+  std::uint64_t reads_ = 0;           ///< reads so far
   std::uint32_t read_ = 0;            ///< place of the next read in its group
   std::uint32_t group_banks_ = 0;
   bool writes_ = false;  ///< true: the line that leaves the cache for the last read comes next

@@ -70,9 +70,9 @@ std::unique_ptr<Component> CpuCores::build(std::uint32_t index, const LinkTable&
     setup.stream = std::make_unique<TraceStream>(*tenant.cpu, tenant.relaunch);
     if (setup.measured == 0) setup.measured = tenant.cpu->trace_instructions;
   } else {
-    setup.stream = std::make_unique<ProfileStream>(*tenant.cpu, parameters_.gpu.cpu.window,
-                                                   memory_times(parameters_.gpu), memory,
-                                                   Random(parameters_.simulation.seed, core, 0));
+    setup.stream = std::make_unique<ProfileStream>(
+        *tenant.cpu, parameters_.gpu.cpu.misses, parameters_.gpu.cpu.window,
+        memory_times(parameters_.gpu), memory, Random(parameters_.simulation.seed, core, 0));
   }
   return std::make_unique<CpuCore>(std::move(setup));
 }

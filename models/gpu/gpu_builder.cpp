@@ -329,6 +329,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   setup.sources = request_sources(partition, links, host, cores);
   setup.foreign_pages = foreign_pages_;
   setup.tenants = scenario_.tenants.size();
+  setup.count_banks = parameters_.gpu.cpu.cores > 0;
   const auto policy = [&](const PolicyChoice& choice) {
     return PartitionPolicySetup{
         choice, memory, setup.index, setup.tenants, parameters_.simulation.seed, partition, 0};

@@ -28,6 +28,10 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       statistics_(statistics),
       waits_(tenants) {}
 
+void DramChannel::count_banks(std::size_t tenants) {
+  occupancies_.assign(tenants, BankOccupancy(banks_.count()));
+}
+
 std::uint8_t DramChannel::columns(std::uint8_t sectors) const {
   const unsigned touched = wide_atom_ ? (sectors | sectors >> 1) & 5u : sectors;
   return static_cast<std::uint8_t>(std::popcount(touched));
@@ -62,6 +66,8 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
   const bool was_served = queue_.served(write);
   const std::uint32_t place = queue_.push(entry);
   waits_.enter(entry.tenant, cycle.value());
+  if (!occupancies_.empty())
+    occupancies_[entry.tenant].sent(entry.bank, cycle.value(), bank_counters(entry.tenant));
   scheduler_->on_arrival(queue_, place, cycle);
   // Before the time that the scheduler gave, only a command for the new request, or another
   // direction, can come.
@@ -194,6 +200,8 @@ void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end, Step&
   counts.dram_queue_cycles += waited;
   ++(entry.missed_row ? counts.row_misses : counts.row_hits);
   waits_.leave(entry.tenant, now.value());
+  if (!occupancies_.empty())
+    occupancies_[entry.tenant].answered(entry.bank, now.value(), bank_counters(entry.tenant));
   of_gpu_ -= is_of_gpu(entry.source);
   scheduler_->on_served(queue_, place, now);
   const std::uint32_t bank = entry.bank;
@@ -217,7 +225,7 @@ void DramChannel::catch_up_refresh(DramCycle now) {
 }
 
 void DramChannel::serialize(Archive& archive) {
-  archive(queue_, banks_, waits_, wake_, bus_free_, last_tenant_, of_gpu_);
+  archive(queue_, banks_, waits_, occupancies_, wake_, bus_free_, last_tenant_, of_gpu_);
   scheduler_->serialize(archive);
 }
 

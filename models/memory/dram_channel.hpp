@@ -4,6 +4,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
+#include "models/memory/dram/bank_occupancy.hpp"
 #include "models/memory/dram/dram_banks.hpp"
 #include "models/memory/dram/dram_layout.hpp"
 #include "models/memory/dram/dram_queue.hpp"
@@ -81,6 +82,8 @@ class DramChannel {
 
   DramAddress locate(PartitionOffset offset) const { return layout_.locate(offset); }
   const DramBanks& banks() const { return banks_; }
+  /// Counts from now on how many banks work for each tenant.
+  void count_banks(std::size_t tenants);
   /// Commands are appended to `trace` from now on.
   void record(std::vector<DramCommand>* trace) { trace_ = trace; }
 
@@ -88,6 +91,10 @@ class DramChannel {
 
  private:
   std::uint8_t columns(std::uint8_t sectors) const;
+  BankOccupancy::Counters bank_counters(std::uint16_t tenant) {
+    PartitionStatistics::OfTenant& counts = statistics_.tenant[tenant];
+    return {counts.outstanding_cycles, counts.bank_cycles};
+  }
   /// Takes a look at `wake_`; returns whether a request left.
   bool step_once(DramCycle last, Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
@@ -117,6 +124,7 @@ class DramChannel {
   DramBanks banks_;
   PartitionStatistics& statistics_;
   WaitMeter waits_;
+  std::vector<BankOccupancy> occupancies_;  ///< banks that work for each tenant; empty: not counted
   std::vector<DramCommand>* trace_ = nullptr;
   DramCycle wake_ = DramCycle::never();
   DramCycle bus_free_;  ///< first cycle in which the next command may issue

@@ -57,6 +57,10 @@ void DramChannels::look_again(Time now) {
   find_next();
 }
 
+void DramChannels::count_banks(std::size_t tenants) {
+  for (const auto& channel : channels_) channel->count_banks(tenants);
+}
+
 void DramChannels::find_next() {
   next_ = Time::never();
   for (const auto& channel : channels_) next_ = std::min(next_, channel->next_activity());

@@ -50,6 +50,8 @@ class DramChannels {
 
   /// The schedulers may choose otherwise from now on.
   void look_again(Time now);
+  /// Counts from now on how many banks of each channel work for each tenant.
+  void count_banks(std::size_t tenants);
   std::uint32_t count() const { return static_cast<std::uint32_t>(channels_.size()); }
   DramScheduler& scheduler(std::uint32_t channel) { return channels_[channel]->scheduler(); }
 

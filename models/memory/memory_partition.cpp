@@ -23,6 +23,7 @@ MemoryPartition::MemoryPartition(Setup setup)
                agenda_),
       epochs_(std::move(setup.epochs)) {
   set_tenants(statistics_, setup.tenants);
+  if (setup.count_banks) banks_.dram().count_banks(setup.tenants);
   bytes_.hold_foreign(setup.foreign_pages);
   epochs_.add(EpochTopic::cache_policy, banks_.cache_policy());
   for (std::uint32_t i = 0; i < banks_.dram().count(); ++i)

@@ -46,8 +46,9 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     Topology topology;
     PartitionId index;
     AddressMapping mapping;
-    RequestSources sources;   ///< senders of requests, the host among them
-    std::size_t tenants = 0;  ///< tenants of the run
+    RequestSources sources;    ///< senders of requests, the host among them
+    std::size_t tenants = 0;   ///< tenants of the run
+    bool count_banks = false;  ///< true: the banks that work for each tenant are counted
     std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<Replacement> replacement;

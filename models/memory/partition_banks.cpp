@@ -155,7 +155,7 @@ void PartitionBanks::serialize(Archive& archive) {
   policy_->serialize(archive);
   archive.section("partition/replacement", 1);
   replacement_->serialize(archive);
-  archive.section("partition/dram", 5);
+  archive.section("partition/dram", 6);
   dram_.serialize(archive);
 }
 

@@ -15,7 +15,8 @@ struct PartitionStatistics {
     Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
         bypasses, dirty_lookups, writebacks, bytes_in, bytes_out, port_cycles, queue_cycles,
         response_cycles;
-    Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
+    Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles, outstanding_cycles,
+        bank_cycles;
   };
   PerTenant<OfTenant> tenant;
   PerTenantPair port_wait_behind, response_wait_behind, l2_wait_behind, dram_wait_behind,
@@ -62,6 +63,12 @@ struct PartitionStatistics {
                     "DRAM requests for which a row was opened")
         .per_tenant("dram_queue_cycles", &S::tenant, &T::dram_queue_cycles, "cycles",
                     "DRAM cycles from arrival to the last column command, summed")
+        .per_tenant("outstanding_cycles", &S::tenant, &T::outstanding_cycles, "cycles",
+                    "DRAM cycles in which requests of the tenant were in a channel's queue, summed "
+                    "over channels; counted on machines with CPU cores")
+        .per_tenant("bank_cycles", &S::tenant, &T::bank_cycles, "cycles",
+                    "DRAM cycles, summed over the banks for which requests of the tenant were in a "
+                    "channel's queue: over outstanding_cycles, the bank parallelism in a channel")
         .per_tenant_pair("port_wait_behind", &S::port_wait_behind, "cycles",
                          "time for which requests of the first tenant waited at the port when a "
                          "request of the second entered last")

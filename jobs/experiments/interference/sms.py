@@ -10,7 +10,6 @@ slowdown of the core that suffers most (harmonic means), and what the programs a
 simulated span.
 """
 import dataclasses
-import math
 import pathlib
 import random
 import statistics
@@ -49,6 +48,21 @@ GPU = "frames"
 
 
 @dataclasses.dataclass(frozen=True)
+class Machine:
+    """What the paper leaves open of its machine, and how much a frame of its GPU computes."""
+
+    controllers: int = 4
+    turnaround: str = "channel"
+    misses: str = "grouped"
+    work: int = 0  # multiply-adds for each float that a frame loads
+
+    def overrides(self):
+        keys = {"memory.partitions": self.controllers, "memory.dram.turnaround": self.turnaround,
+                "cpu.misses": self.misses}
+        return ", ".join(f"gpu.{key}: {value}" for key, value in keys.items())
+
+
+@dataclasses.dataclass(frozen=True)
 class Run:
     """Benchmarks on cores, with or without the GPU, under a scheduler."""
 
@@ -57,7 +71,7 @@ class Run:
     scheduler: str
     span: str
     buffer: int = 300  # requests of a controller, half of them for the CPU
-    controllers: int = 4
+    machine: Machine = Machine()
 
     def name(self):
         label = self.benchmarks[0] if len(self.benchmarks) == 1 else f"{len(self.benchmarks)}cores"
@@ -65,13 +79,14 @@ class Run:
 
     def scenario(self):
         configs = sweeps.REPOSITORY / "configs"
-        tenants = [f"name: {GPU}, workload: {configs}/workloads/frames.yaml, parameters: {{frames: 1000000}}"]
+        tenants = [f"name: {GPU}, workload: {configs}/workloads/frames.yaml, "
+                   f"parameters: {{frames: 1000000, work: {self.machine.work}}}"]
         tenants = tenants * self.gpu + [f"name: core{i}, cpu: {{profile: {name}}}"
                                         for i, name in enumerate(self.benchmarks)]
         return (f"gpu: {configs}/gpus/sms_16c1g.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
                 f"simulation: {{epoch: {self.span}, stop_at: {self.span}}}\n"
                 f"override: {{gpu.memory.dram.queue: {self.buffer}, gpu.memory.dram.gpu_queue: {self.buffer // 2}, "
-                f"gpu.memory.partitions: {self.controllers}}}\n"
+                f"{self.machine.overrides()}}}\n"
                 f"policies: {{translation: ideal, dram_scheduler: {self.scheduler}}}\ntenants:\n"
                 + "".join(f"  - {{{tenant}}}\n" for tenant in tenants))
 
@@ -95,19 +110,19 @@ class Results:
         with sweeps.open_output(self.output / f"{run.name()}.h5") as file:
             return {row["tenant"].decode(): row["instructions_per_cycle"] for row in file["tenants"][:]}
 
-    def ipc_alone(self, name, controllers=4):
-        if (name, controllers) not in self.alone:
-            run = run_alone(name, self.arguments.span, controllers)
-            self.alone[name, controllers] = next(iter(self.ipcs(run).values()))
-        return self.alone[name, controllers]
+    def ipc_alone(self, name, machine=Machine()):
+        if (name, machine) not in self.alone:
+            run = run_alone(name, self.arguments.span, machine)
+            self.alone[name, machine] = next(iter(self.ipcs(run).values()))
+        return self.alone[name, machine]
 
     @sweeps.blank_if_missing(3)
     def of_run(self, run):
         """CPU weighted speedup, GPU speedup (0: there is none), largest slowdown of a core."""
         shared = self.ipcs(run)
-        speedups = [shared[f"core{i}"] / self.ipc_alone(name, run.controllers)
+        speedups = [shared[f"core{i}"] / self.ipc_alone(name, run.machine)
                     for i, name in enumerate(run.benchmarks)]
-        gpu = shared[GPU] / self.ipc_alone(GPU, run.controllers) if run.gpu else 0
+        gpu = shared[GPU] / self.ipc_alone(GPU, run.machine) if run.gpu else 0
         return sum(speedups), gpu, 1 / min(speedups)
 
     def of_category(self, category, scheduler, buffer=300):
@@ -122,16 +137,23 @@ class Results:
         with sweeps.open_output(self.output / f"{run_alone(name, self.arguments.span).name()}.h5") as file:
             final = file["final/stats"]
             hits, misses = (final["partition"][key][:].sum() for key in ("row_hits", "row_misses"))
-            banks = math.nan  # of the GPU: not counted
-            if "cpu" in final:
+            if "cpu" in final and name != GPU:
                 core = final["cpu"]
                 banks = core["bank_cycles"][:].sum() / max(core["outstanding_cycles"][:].sum(), 1)
+            else:
+                banks = gpu_banks(final["partition"])
             return (hits + misses) / (file["final/end"][()] * 1e-9), hits / max(hits + misses, 1), banks
 
 
-def run_alone(name, span, controllers=4):
+def gpu_banks(partition):
+    """Banks of all controllers with requests of the GPU, the first tenant, while it has any."""
+    time, banks = (partition[name][:][:, 0].astype(float) for name in ("outstanding_cycles", "bank_cycles"))
+    return banks.sum() / max(time.max(), 1)
+
+
+def run_alone(name, span, machine=Machine()):
     benchmarks = () if name == GPU else (name,)
-    return Run(benchmarks, name == GPU, SCHEDULERS["FR-FCFS"], span, controllers=controllers)
+    return Run(benchmarks, name == GPU, SCHEDULERS["FR-FCFS"], span, machine=machine)
 
 
 def all_runs(arguments):

@@ -15,7 +15,7 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import sweeps  # noqa: E402
-from sms import CATEGORIES, GPU, SCHEDULERS, SMS, Results, Run, mixes, run_alone  # noqa: E402
+from sms import CATEGORIES, GPU, SCHEDULERS, SMS, Machine, Results, Run, mixes, run_alone  # noqa: E402
 
 PAIR = ("TCM", "SMS")
 CORES = (4, 8, 16)
@@ -36,7 +36,7 @@ def tables(mix, span):
         return {str(value): of(f"{{{SMS}, {key}: {value}}}") for value in values}
 
     yield "cores (S5)", {f"{count}, {name}": of(SCHEDULERS[name], mix[:count]) for count in CORES for name in PAIR}
-    yield "controllers (S6)", {f"{count}, {name}": of(SCHEDULERS[name], controllers=count)
+    yield "controllers (S6)", {f"{count}, {name}": of(SCHEDULERS[name], machine=Machine(count))
                                for count in CONTROLLERS for name in PAIR}
     yield "SMS, largest batch (S7)", of_sms("max_batch", BATCHES)
     yield "SMS, FIFO of a bank (S8)", of_sms("bank_fifo", FIFOS)
@@ -52,7 +52,7 @@ def all_runs(arguments):
         for _, runs in tables(mix, arguments.span):
             yield from runs.values()
         for count in CONTROLLERS:
-            yield from (run_alone(name, arguments.span, count) for name in sorted({GPU, *mix}))
+            yield from (run_alone(name, arguments.span, Machine(count)) for name in sorted({GPU, *mix}))
 
 
 def tiny(arguments):

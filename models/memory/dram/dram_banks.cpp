@@ -18,6 +18,7 @@ DramBanks::DramBanks(const DramParameters& p, std::int64_t phase)
          std::max(p.cl.count() + p.burst.count() + 2 - p.cwl.count(), p.ccd_s.count()),
          p.rfc_bank.count() > 0 ? p.refi.count() / p.banks : p.refi.count(),
          p.rfc_bank.count() > 0 ? p.rfc_bank.count() : p.rfc.count(), p.rfc_bank.count() > 0},
+      turns_in_banks_(p.turnaround == DramTurnaround::bank),
       group_mask_(p.bank_groups - 1),
       rows_(p.banks, no_row),
       next_refresh_(p.refi.count() > 0 ? t_.refresh_interval + phase
@@ -54,13 +55,23 @@ DramCycle DramBanks::column(std::uint32_t bank, bool writes, DramCycle at) {
   if (writes) {
     const std::int64_t end = now + t_.cwl + t_.burst;
     not_before(channel_ready_[write], now + t_.ccd_s);
-    not_before(channel_ready_[read], end + t_.wtr_s);
-    not_before(group_ready_[read][group], end + t_.wtr_l);
+    if (turns_in_banks_) {
+      not_before(channel_ready_[read], std::max(now + t_.ccd_s, end - t_.cl));
+      not_before(turned_[read][bank], end + t_.wtr_l);
+    } else {
+      not_before(channel_ready_[read], end + t_.wtr_s);
+      not_before(group_ready_[read][group], end + t_.wtr_l);
+    }
     not_before(ready_[precharging][bank], end + t_.wr);
     return DramCycle{end};
   }
   not_before(channel_ready_[read], now + t_.ccd_s);
-  not_before(channel_ready_[write], now + t_.rtw);
+  if (turns_in_banks_) {
+    not_before(channel_ready_[write], now + std::max(t_.cl + t_.burst - t_.cwl, t_.ccd_s));
+    not_before(turned_[write][bank], now + t_.rtw);
+  } else {
+    not_before(channel_ready_[write], now + t_.rtw);
+  }
   not_before(ready_[precharging][bank], now + t_.rtp);
   return DramCycle{now + t_.cl + t_.burst};
 }

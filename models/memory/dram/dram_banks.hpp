@@ -17,11 +17,14 @@ namespace lockstep {
 /// The banks of a channel: open rows, and the earliest cycle at which each command may issue.
 ///
 /// Each bank keeps tRCD, tRP, tRAS, tRC, tRTP and tWR; each bank group tCCD_L, tRRD_L and tWTR_L;
-/// the channel tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write.
+/// the channel tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write.  With
+/// DramTurnaround::bank each bank keeps tWTR_L and the turn from read to write, and the channel
+/// keeps data apart on the bus.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
-/// Simplified: one rank.  Power-down is left out; a refresh closes rows without a precharge of its
-/// own. A refresh of one bank comes even if requests wait for the bank.
+/// Simplified: one rank.  Data take the bus in the order of their commands.  Power-down is left
+/// out; a refresh closes rows without a precharge of its own. A refresh of one bank comes even if
+/// requests wait for the bank.
 class DramBanks {
  public:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
@@ -36,11 +39,14 @@ class DramBanks {
   /// Commands that a bank may take next; also the order of the ready times.
   enum Command : std::uint8_t { read, write, activation, precharging };
   DramCycle earliest(Command command, std::uint32_t bank) const {
-    return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
-                               channel_ready_[command]})};
+    const std::int64_t ready =
+        std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
+                  channel_ready_[command]});
+    return DramCycle{turns_in_banks_ && command <= write ? std::max(ready, turned_[command][bank])
+                                                         : ready};
   }
-  /// Returns the cycle from which the bank itself allows the command.  Only a row command, a column
-  /// command of the bank (precharging) or a refresh changes it.
+  /// Returns the cycle from which the bank itself allows the command, turns left aside.  Only a row
+  /// command, a column command of the bank (precharging) or a refresh changes it.
   DramCycle bank_ready(Command command, std::uint32_t bank) const {
     return DramCycle{ready_[command][bank]};
   }
@@ -54,7 +60,8 @@ class DramBanks {
       const __m128i later = _mm_cmpgt_epi64(_mm_loadu_si128(pair), both);
       closed |= std::uint64_t(unsigned(_mm_movemask_pd(_mm_castsi128_pd(later)))) << group;
     }
-    return among & ~(closed * group_banks_);
+    among &= ~(closed * group_banks_);
+    return turns_in_banks_ && command <= write ? turned(command, among, now) : among;
   }
   /// Returns the earliest cycle, or a bound below it, at which one of the banks `among` can take
   /// the command.
@@ -94,7 +101,7 @@ class DramBanks {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(rows_, ready_, group_ready_, channel_ready_, last_activates_, oldest_activate_,
+    archive(rows_, ready_, group_ready_, channel_ready_, turned_, last_activates_, oldest_activate_,
             next_refresh_, refreshes_);
   }
 
@@ -105,8 +112,16 @@ class DramBanks {
     bool of_a_bank;  ///< true: the refresh occupies one bank
   };
   std::uint64_t apply_refreshes(std::int64_t now);
+  /// Returns the banks of `among` that have turned to the command's direction.
+  std::uint64_t turned(Command command, std::uint64_t among, DramCycle now) const {
+    for (std::uint64_t rest = among; rest != 0; rest &= rest - 1)
+      if (turned_[command][static_cast<unsigned>(std::countr_zero(rest))] > now.value())
+        among &= ~(rest & -rest);
+    return among;
+  }
 
   Timing t_;
+  const bool turns_in_banks_;
   std::uint32_t group_mask_;
   std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g bits higher
   std::vector<std::uint32_t> rows_;  ///< open row of each bank
@@ -115,6 +130,8 @@ class DramBanks {
   std::array<std::array<std::int64_t, 64>, 4> ready_{};
   std::array<std::array<std::int64_t, 16>, 4> group_ready_{};
   std::array<std::int64_t, 4> channel_ready_{};
+  /// Earliest read and write of each bank behind its own turn, with DramTurnaround::bank.
+  std::array<std::array<std::int64_t, 64>, 2> turned_{};
   std::array<std::int64_t, 4> last_activates_;
   std::uint32_t oldest_activate_ = 0;
   std::int64_t next_refresh_;

@@ -10,6 +10,9 @@ namespace lockstep {
 /// waits for it.
 enum class DramRows : std::uint8_t { open, closed };
 
+/// Scope of the turn between writes and reads: the whole channel, or each bank by itself.
+enum class DramTurnaround : std::uint8_t { channel, bank };
+
 /// Parameters of the DRAM channels of a partition, which are alike: key `memory.dram` of a GPU. All
 /// timings in command-clock cycles.
 ///
@@ -22,6 +25,7 @@ struct DramParameters {
   Cycles burst;
   bool dual_command_bus = false;
   DramRows rows = DramRows::open;
+  DramTurnaround turnaround = DramTurnaround::channel;
   std::uint32_t queue = 0, gpu_queue = 0, write_queue = 0, write_high = 0, write_low = 0;
   Cycles path_latency;
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
@@ -59,6 +63,12 @@ struct DramParameters {
         .field("rows", &P::rows, DramRows::open, choice({"open", "closed"}),
                "open: a row stays open until its bank needs another one; closed: only while "
                "requests for it wait, and is closed with the last one (auto-precharge)")
+        .field(
+            "turnaround", &P::turnaround, DramTurnaround::channel, choice({"channel", "bank"}),
+            "what waits when writes and reads change places. channel: all banks, for wtr_s or "
+            "wtr_l and for two cycles from read data to write data, as JEDEC's DRAMs; bank: only "
+            "the bank itself, for wtr_l and the two cycles, while between banks only data may "
+            "not overlap on the bus (as HWASim of Usui et al. 2016)")
         .field("queue", &P::queue, 64, range(1, 4096),
                "places for reads (and for writes, too, "
                "without write_queue)",

@@ -173,6 +173,7 @@ void set_switches(Settings& s) {
   s.choose("gpu.sm.l1.tag_banks", {"false", "true"});
   s.choose("gpu.sm.l1.allocates_stores", {"false", "false", "true"});
   s.set("gpu.sm.constant_interval", s.pick({0, 0, 2, 7}));
+  s.choose("gpu.memory.dram.turnaround", {"channel", "channel", "bank"});
   if (large == 0) return;
   s.choose("gpu.vm.device_pages", {"large", "shared"});
   s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB

@@ -24,6 +24,7 @@ import mosaic_paging  # noqa: E402
 import pipeline  # noqa: E402
 import progress  # noqa: E402
 import sizes  # noqa: E402
+import sms_axes  # noqa: E402
 import use_cases  # noqa: E402
 
 
@@ -74,6 +75,17 @@ class Experiments(ScenarioTest):
                     self.write("point.yaml", point.scenario())
                     done = self.lockstep("validate", "point.yaml")
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_machine_of_sms_is_valid(self):
+        arguments = argparse.Namespace(machines=None, labels=None, categories=sms_axes.CATEGORIES, mixes=2,
+                                       span="400us")
+        runs = sms_axes.all_runs(arguments)
+        self.assertEqual(len({run.name() for run in runs}), len(runs))
+        for run in {run.machine: run for run in runs}.values():
+            with self.subTest(machine=run.machine):
+                self.write("run.yaml", run.scenario())
+                done = self.lockstep("validate", "run.yaml")
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_point_of_paper_002_is_valid(self):
         folder = pathlib.Path(self.folder)

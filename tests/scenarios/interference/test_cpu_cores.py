@@ -28,6 +28,9 @@ PROFILES = {
 DRAM_SCHEDULERS = ["fr-fcfs", "cfr-fcfs", "par-bs", "{name: atlas, quantum: 3000}", "{name: tcm, quantum: 3000}",
                    "{name: ctcm, quantum: 3000}", "sms"]
 
+# Banks turn from writes to reads each by itself, and misses come evenly.
+OTHER_MACHINE = ("--set", "gpu.memory.dram.turnaround=bank", "--set", "gpu.cpu.misses=spread")
+
 
 class CoresTest(ScenarioTest):
     """A folder with s.yaml."""
@@ -78,12 +81,12 @@ class CpuCores(CoresTest):
 
     def test_all_layouts_and_dram_schedulers_give_the_same_bits(self):
         self.four_tenants()
-        for scheduler in DRAM_SCHEDULERS:
-            setting = ("--set", f"policies.dram_scheduler={scheduler}")
+        for scheduler, *more in (*((name,) for name in DRAM_SCHEDULERS), ("sms", *OTHER_MACHINE)):
+            setting = ("--set", f"policies.dram_scheduler={scheduler}", *more)
             self.run_it(*setting, output="first.h5")
             layouts = [(2, 0), (1, 2), (1, 3)] if scheduler == "sms" else [(2, 0)]
             for threads, ranks in layouts:
-                with self.subTest(scheduler=scheduler, threads=threads, ranks=ranks):
+                with self.subTest(scheduler=scheduler, more=more, threads=threads, ranks=ranks):
                     self.run_it(*setting, "--threads", threads, "--check", output="other.h5", ranks=ranks)
                     with h5py.File(self.folder / "other.h5", "r+") as file:
                         del file["final/digests"]
@@ -120,6 +123,48 @@ class CpuCores(CoresTest):
         self.assertGreater(waited[1, 0], 0)
         self.assertGreater(misses[0], 0)
         self.assertEqual(list(misses[1:]), [0, 0, 0])
+
+    def outstanding(self, output):
+        """Unanswered reads of mcf while it has any."""
+        core = self.totals("cpu", output)
+        return core["read_cycles"] / core["outstanding_cycles"]
+
+    def test_spread_misses_are_more_at_a_time(self):
+        self.scenario_file(["name: one, cpu: {profile: mcf}, instructions: 200000"], gpu=MACHINE,
+                           more="policies: {translation: ideal}\n")
+        for misses in ("grouped", "spread"):
+            self.run_it("--set", f"gpu.cpu.misses={misses}", output=f"{misses}.h5")
+        reads = self.totals("cpu", "spread.h5")
+        self.assertAlmostEqual(1000 * reads["reads"] / reads["instructions"], 155.3, delta=1)
+        # 128 instructions hold 128 * 155.3 / 1000 = 19.9 misses.
+        self.assertLess(self.outstanding("spread.h5"), 20)
+        self.assertGreater(self.outstanding("spread.h5"), 1.05 * self.outstanding("grouped.h5"))
+
+    def test_banks_that_work_for_the_gpu_are_counted_beside_cores(self):
+        self.four_tenants()
+        self.run_it()
+        with h5py.File(self.folder / "s.h5") as file:
+            counts = {name: file[f"final/stats/partition/{name}"][:] for name in ("outstanding_cycles", "bank_cycles")}
+            banks = file["final/stats/partition/outstanding_cycles"].shape[0] * 16
+        for tenant in range(4):
+            time, busy = (counts[name][:, tenant].sum() for name in ("outstanding_cycles", "bank_cycles"))
+            self.assertGreater(time, 0)
+            self.assertTrue(time <= busy <= banks * time)
+        self.scenario_file([f"name: add, workload: {WORKLOADS}/vector_add.yaml, parameters: {{n: 4096}}"], more="")
+        self.run_it()
+        self.assertEqual(self.totals("partition")["bank_cycles"], 0)
+
+    def test_the_more_a_frame_computes_the_less_the_gpu_asks_for(self):
+        asked = []
+        for work in (0, 64, 256):
+            frames = f"name: frames, workload: {WORKLOADS}/frames.yaml, parameters: {{n: 65536, work: {work}}}"
+            self.scenario_file([frames], gpu=MACHINE, more="policies: {translation: ideal}\n")
+            self.run_it("--check")
+            memory = self.totals("partition")
+            with h5py.File(self.folder / "s.h5") as file:
+                asked.append((memory["row_hits"] + memory["row_misses"]) / file["final/end"][()])
+        self.assertGreater(asked[0], asked[1])
+        self.assertGreater(asked[1], 1.5 * asked[2])
 
     def test_windows_are_as_long_as_the_links_of_the_controllers(self):
         tenants = [f"name: c{i}, cpu: {{profile: mcf}}, instructions: 1000000" for i in range(16)]
@@ -183,6 +228,18 @@ class Mistakes(CoresTest):
     def test_a_profile_that_nobody_knows(self):
         self.assert_refused("s.yaml:5:", "no profile \"lbn\"", "did you mean \"lbm\"?",
                             tenants=["name: one, cpu: {profile: lbn}, instructions: 9"])
+
+    def test_words_that_the_machine_does_not_know(self):
+        tenants = ["name: one, cpu: {profile: lbm}, instructions: 9"]
+        for key in ("gpu.cpu.misses: spread-out", "gpu.memory.dram.turnaround: rank"):
+            with self.subTest(key):
+                name, value = key.split(": ")
+                self.assert_refused("s.yaml:3:", name, value, tenants=tenants,
+                                    more=f"override: {{gpu.cpu.cores: 3, {key}}}\n")
+
+    def test_a_frame_of_less_than_no_work(self):
+        self.assert_refused("frames.yaml:22:20", "is -1, not a whole number", tenants=[
+            f"name: frames, workload: {WORKLOADS}/frames.yaml, parameters: {{work: -1}}"])
 
     def test_memory_that_is_not_there(self):
         self.assert_refused("s.yaml:5:", "touch", "of gpu.memory.capacity",

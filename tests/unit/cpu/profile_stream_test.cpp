@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "models/memory/memory_parameters.hpp"
 #include "models/workload/cpu/cpu_profiles.hpp"
@@ -22,23 +23,24 @@ CoreMemory four_partitions(std::uint32_t channels_of_each = 1) {
           PhysicalAddress{3 * bytes}, bytes};
 }
 
-ProfileStream stream_of(const CpuTraffic& traffic) {
-  return {traffic, window, {2, 27, 110}, four_partitions(), Random(1, ComponentId{5}, 0)};
+ProfileStream stream_of(const CpuTraffic& traffic, CpuMisses misses = CpuMisses::grouped) {
+  return {traffic, misses, window, {2, 27, 110}, four_partitions(), Random(1, ComponentId{5}, 0)};
 }
 
 TEST(ProfileStream, HasTheMissesAndWritesOfItsProfile) {
-  for (const CpuProfile& profile : cpu_profiles()) {
-    SCOPED_TRACE(profile.name);
-    ProfileStream stream = stream_of(profile.traffic);
-    double reads = 0, writes = 0, instructions = 0;
-    for (int i = 0; i < 20'000; ++i) {
-      const CpuAccess access = *stream.next();
-      (access.write ? writes : reads) += 1;
-      instructions = static_cast<double>(access.instruction);
+  for (const CpuMisses misses : {CpuMisses::grouped, CpuMisses::spread})
+    for (const CpuProfile& profile : cpu_profiles()) {
+      SCOPED_TRACE(profile.name);
+      ProfileStream stream = stream_of(profile.traffic, misses);
+      double reads = 0, writes = 0, instructions = 0;
+      for (int i = 0; i < 20'000; ++i) {
+        const CpuAccess access = *stream.next();
+        (access.write ? writes : reads) += 1;
+        instructions = static_cast<double>(access.instruction);
+      }
+      EXPECT_NEAR(1000 * reads / instructions / profile.traffic.misses, 1, 0.05);
+      EXPECT_NEAR(writes / (reads + writes), profile.traffic.write_share, 0.01);
     }
-    EXPECT_NEAR(1000 * reads / instructions / profile.traffic.misses, 1, 0.05);
-    EXPECT_NEAR(writes / (reads + writes), profile.traffic.write_share, 0.01);
-  }
 }
 
 TEST(ProfileStream, StaysInItsMemoryAndGoesForwardInItsProgram) {
@@ -60,6 +62,39 @@ TEST(ProfileStream, AWindowLiesBetweenTheGroups) {
     const std::int64_t next = stream.next()->instruction;
     EXPECT_TRUE(next == last + 1 || next > last + window) << next - last;
     last = next;
+  }
+}
+
+TEST(ProfileStream, SpreadReadsAreEvenlyApart) {
+  ProfileStream stream = stream_of({160, 0.4, 4, 0}, CpuMisses::spread);
+  const std::int64_t first = stream.next()->instruction;
+  EXPECT_LT(first, 7);
+  std::int64_t last = first;
+  for (int i = 1; i <= 1000; ++i) {
+    const std::int64_t next = stream.next()->instruction;
+    EXPECT_TRUE(next == last + 6 || next == last + 7) << next - last;  // 1000 / 160 = 6.25
+    if (i % 4 == 0) {
+      EXPECT_EQ(next, first + i / 4 * 25);
+    }
+    last = next;
+  }
+}
+
+TEST(ProfileStream, ASpreadStreamGoesOnFromWhereItWasSaved) {
+  const CpuTraffic traffic{70, 0.9, 1.5, 0.25};
+  ProfileStream whole = stream_of(traffic, CpuMisses::spread);
+  ProfileStream other = stream_of(traffic, CpuMisses::spread);
+  for (int i = 0; i < 777; ++i) whole.next();
+  std::stringstream saved;
+  Archive out = Archive::saving(saved);
+  whole.serialize(out);
+  Archive in = Archive::restoring(saved);
+  other.serialize(in);
+  for (int i = 0; i < 1000; ++i) {
+    const CpuAccess a = *whole.next(), b = *other.next();
+    ASSERT_EQ(a.instruction, b.instruction);
+    ASSERT_EQ(a.offset, b.offset);
+    ASSERT_EQ(a.write, b.write);
   }
 }
 

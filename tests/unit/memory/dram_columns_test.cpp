@@ -60,11 +60,12 @@ void expect_same(DramBench& one, DramBench& other) {
   EXPECT_EQ(words_a, words_b);
 }
 
-TEST(DramColumns, ComeInOneGoWhenTheyWouldOneByOne) {
+void expect_same_in_one_go(DramTurnaround turnaround) {
   for (const std::int64_t refresh : {0, 97, 1000})
     for (const std::int64_t of_a_bank : {0, 30})
       for (const std::uint32_t write_queue : {0u, 16u}) {
         DramParameters p = tiny_hbm2();
+        p.turnaround = turnaround;
         p.refi = Cycles{refresh};
         p.rfc = Cycles{40};
         p.rfc_bank = Cycles{refresh > 100 ? of_a_bank : 0};
@@ -75,6 +76,11 @@ TEST(DramColumns, ComeInOneGoWhenTheyWouldOneByOne) {
         send_randomly(one_by_one, 7, false);
         expect_same(at_once, one_by_one);
       }
+}
+
+TEST(DramColumns, ComeInOneGoWhenTheyWouldOneByOne) {
+  expect_same_in_one_go(DramTurnaround::channel);
+  expect_same_in_one_go(DramTurnaround::bank);
 }
 
 }  // namespace

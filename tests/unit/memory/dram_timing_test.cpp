@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/unit/memory/dram_bench.hpp"
 
 namespace lockstep::test::dram_timing_test {
@@ -131,6 +133,42 @@ TEST(DramTiming, AWriteAfterAReadLeavesTheBusTwoCyclesToTurn) {
   dram.write(0, 0, 7);
   EXPECT_EQ(dram.names(), "ACT RD WR");
   EXPECT_EQ(dram.gap(1, 2), 14 + 1 + 2 - 4);  // CL + burst + 2 - CWL
+}
+
+/// Two banks whose rows are open, from cycle 1000 on.
+class TurnsOfBanks {
+ public:
+  explicit TurnsOfBanks(std::int64_t cwl = 4) {
+    DramParameters p = tiny_hbm2();
+    p.turnaround = DramTurnaround::bank;
+    p.cwl = Cycles{cwl};
+    dram_.emplace(p);
+    dram_->read(0, 0, 7);
+    dram_->read(0, other_group, 7);
+    dram_->run_before(1000);
+  }
+  /// Cycles from a column of bank 0 to one of a bank that comes with it.
+  std::int64_t gap(bool writes, std::uint32_t bank, bool writes_then) {
+    dram_->send(1000, {.bank = 0, .row = 7, .write = writes});
+    dram_->send(1000, {.bank = bank, .row = 7, .write = writes_then});
+    EXPECT_EQ(dram_->commands().size(), 6u);
+    return dram_->gap(4, 5);
+  }
+
+ private:
+  std::optional<DramBench> dram_;
+};
+
+TEST(DramTiming, ABankThatTurnsByItselfWaitsAsInAChannel) {
+  EXPECT_EQ(TurnsOfBanks().gap(true, 0, false), 4 + 1 + 8);       // CWL + burst + tWTR_L
+  EXPECT_EQ(TurnsOfBanks().gap(false, 0, true), 14 + 1 + 2 - 4);  // CL + burst + 2 - CWL
+}
+
+TEST(DramTiming, OtherBanksWaitForTheBusAloneWhenABankTurnsByItself) {
+  EXPECT_EQ(TurnsOfBanks().gap(true, other_group, false), 1);              // tCCD_S
+  EXPECT_EQ(TurnsOfBanks().gap(false, other_group, true), 14 + 1 - 4);     // CL + burst - CWL
+  EXPECT_EQ(TurnsOfBanks(20).gap(true, other_group, false), 20 + 1 - 14);  // CWL + burst - CL
+  EXPECT_EQ(TurnsOfBanks(20).gap(false, other_group, true), 1);
 }
 
 TEST(DramTiming, APrechargeAfterAWriteWaitsForWriteRecovery) {
