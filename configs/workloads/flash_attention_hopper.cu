@@ -2,7 +2,8 @@
 // Attention, forward, of B sequences of S queries and keys with H heads of 64 or 128 halves, as
 // FlashAttention-3 computes it (Shah et al., 2024); all of [B][S][H][width], S a multiple of 128.
 // Blocks stay: each takes 128 queries of a head, and when it is through with them, others; if all
-// rows are as long, every so many-th, else the next one that nobody has, long rows first.  One thread
+// rows are as long, every so many-th, else the next one that nobody has: long rows first, among as
+// many heads as have their keys and values in L2 together.  One thread
 // of its first warp group asks for tiles of queries, of 128 keys and of as many values, two ahead, the
 // last keys first; two warp groups have 64 queries each, and take the registers that the first one
 // gives back.  The next queries come while the last ones are stored.  A group asks for the scores of the next keys
@@ -27,20 +28,22 @@ __device__ __forceinline__ void come(int barrier, int threads) {
 
 // What blocks do: tiles of queries, by number.
 struct Work {
-  int heads, length, count;
+  int heads, length, count, together;  // heads of which L2 has keys and values at once
   bool causal;
   unsigned* taken;  // how many tiles have been taken that blocks do not begin with
 
   struct Tile {
     int first, blocks, head, sequence;  // its first query, tiles of keys
   };
-  // Long rows first if they are not all as long.
+  // If rows are not all as long, long ones first, of some heads after the other.
   __device__ __forceinline__ Tile tile(int number) const {
-    const int across = length / rows, each = count / across;
+    const int across = length / rows;
     if (!causal)
       return {number % across * rows, across, number / across % heads, number / across / heads};
-    const int from_top = across - 1 - number / each;
-    return {from_top * rows, from_top + 1, number % each % heads, number % each / heads};
+    const int before = number / (together * across) * together;
+    const int these = min(together, count / across - before), at = number - before * across;
+    const int from_top = across - 1 - at / these, head = before + at % these;
+    return {from_top * rows, from_top + 1, head % heads, head / heads};
   }
   __device__ __forceinline__ int after(int number) const {
     const int blocks = static_cast<int>(gridDim.x);
@@ -338,7 +341,9 @@ __device__ __forceinline__ void forward(const copies::TensorMap* q, const copies
   __shared__ int numbers[stages];
   const Room<width> room{(copies::shared_address(memory) + 1023) & ~1023u,
                          copies::shared_address(barriers), copies::shared_address(numbers)};
-  const Work work{heads, length, length / rows * heads * batch, causal != 0, taken};
+  constexpr int in_l2 = 32 << 20;
+  const int together = max(1, in_l2 / (length * width * 2 * static_cast<int>(sizeof(__half))));
+  const Work work{heads, length, length / rows * heads * batch, together, causal != 0, taken};
   if (threadIdx.x == 0) {
     for (int barrier = 0; barrier < Room<width>::barrier_count; ++barrier)
       copies::init(room.barriers + 8 * barrier, barrier % 2 == 0 ? 1 : 2 * group);
