@@ -2,7 +2,8 @@
 // Attention, forward, of B sequences of S queries and keys with H heads of 64 or 128 halves, as
 // FlashAttention-3 computes it (Shah et al., 2024); all of [B][S][H][width], S a multiple of 128.
 // Blocks stay: each takes 128 queries of a head, and when it is through with them, others; if all
-// rows are as long, every so many-th, else the next one that nobody has, long rows first.  One thread
+// rows are as long, every so many-th, else the next one that nobody has: long rows first, among as
+// many heads as have their keys and values in L2 together.  One thread
 // of its first warp group asks for tiles of queries, of 128 keys and of as many values, two ahead, the
 // last keys first; two warp groups have 64 queries each, and take the registers that the first one
 // gives back.  The next queries come while the last ones are stored.  A group asks for the scores of the next keys
@@ -25,22 +26,37 @@ __device__ __forceinline__ void come(int barrier, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
+// A warp tells a barrier that all of its lanes have read.
+__device__ __forceinline__ void give_back(unsigned barrier) {
+  asm volatile(
+      "{\n"
+      ".reg .pred first;\n"
+      ".reg .b32 lane;\n"
+      "mov.u32 lane, %%laneid;\n"
+      "setp.eq.u32 first, lane, 0;\n"
+      "@first mbarrier.arrive.shared::cta.b64 _, [%0];\n"
+      "}" ::"r"(barrier)
+      : "memory");
+}
+
 // What blocks do: tiles of queries, by number.
 struct Work {
-  int heads, length, count;
+  int heads, length, count, together;  // heads of which L2 has keys and values at once
   bool causal;
   unsigned* taken;  // how many tiles have been taken that blocks do not begin with
 
   struct Tile {
     int first, blocks, head, sequence;  // its first query, tiles of keys
   };
-  // Long rows first if they are not all as long.
+  // If rows are not all as long, long ones first, of some heads after the other.
   __device__ __forceinline__ Tile tile(int number) const {
-    const int across = length / rows, each = count / across;
+    const int across = length / rows;
     if (!causal)
       return {number % across * rows, across, number / across % heads, number / across / heads};
-    const int from_top = across - 1 - number / each;
-    return {from_top * rows, from_top + 1, number % each % heads, number % each / heads};
+    const int before = number / (together * across) * together;
+    const int these = min(together, count / across - before), at = number - before * across;
+    const int from_top = across - 1 - at / these, head = before + at % these;
+    return {from_top * rows, from_top + 1, head % heads, head / heads};
   }
   __device__ __forceinline__ int after(int number) const {
     const int blocks = static_cast<int>(gridDim.x);
@@ -167,10 +183,11 @@ __device__ __forceinline__ void ask_for_sums(float (&output)[sums], const unsign
 struct Rows {
   float largest[2] = {-1e30f, -1e30f}, total[2] = {0, 0};
 
-  // Scores become exponentials; `shrink`: what all before them are worth now.  Rows and pairs of
-  // columns take turns, so that no instruction waits for the one before it.
-  __device__ __forceinline__ void take(float (&score)[64], float scale_2, float (&shrink)[2]) {
-    float now[2][2], top[2], sum[2][2];
+  // The largest score of each row; `shrink`: what all before these scores are worth now.  Rows and
+  // pairs of columns take turns, so that no instruction waits for the one before it.
+  __device__ __forceinline__ void look_at(const float (&score)[64], float scale_2,
+                                          float (&shrink)[2]) {
+    float now[2][2];
 #pragma unroll
     for (int i = 0; i < 4; ++i) now[i / 2][i % 2] = fmaxf(largest[i / 2], score[i]);
 #pragma unroll
@@ -178,10 +195,14 @@ struct Rows {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float row = largest_of_row(fmaxf(now[half][0], now[half][1]));
-      top[half] = row * scale_2;
-      shrink[half] = exp2_of(fmaf(largest[half], scale_2, -top[half]));
+      shrink[half] = exp2_of(fmaf(largest[half], scale_2, -row * scale_2));
       largest[half] = row;
     }
+  }
+  // Scores become exponentials.
+  __device__ __forceinline__ void take(float (&score)[64], float scale_2, const float (&shrink)[2]) {
+    const float top[2] = {largest[0] * scale_2, largest[1] * scale_2};
+    float sum[2][2];
 #pragma unroll
     for (int i = 0; i < 64; ++i) score[i] = fmaf(score[i], scale_2, -top[i / 2 % 2]);
 #pragma unroll
@@ -193,6 +214,22 @@ struct Rows {
 #pragma unroll
     for (int half = 0; half < 2; ++half)
       total[half] = fmaf(total[half], shrink[half], sum[half][0] + sum[half][1]);
+  }
+  // The same, and pairs of them become halves at once: all else runs in the shade of exponentials.
+  __device__ __forceinline__ void take_halves(const float (&score)[64], unsigned (&share)[8][4],
+                                              float scale_2, const float (&shrink)[2]) {
+    const float top[2] = {largest[0] * scale_2, largest[1] * scale_2};
+    float sum[2][2] = {{total[0] * shrink[0], 0}, {total[1] * shrink[1], 0}};
+#pragma unroll
+    for (int pair = 0; pair < 32; ++pair) {
+      const float low = exp2_of(fmaf(score[2 * pair], scale_2, -top[pair % 2]));
+      const float high = exp2_of(fmaf(score[2 * pair + 1], scale_2, -top[pair % 2]));
+      sum[pair % 2][0] += low;
+      sum[pair % 2][1] += high;
+      share[pair / 4][pair % 4] = halves(low, high);
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) total[half] = sum[half][0] + sum[half][1];
   }
 };
 
@@ -266,8 +303,9 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
   copies::wait(keys.full, keys.parity);
   ask_for_scores<width>(score, queries, keys.tile);
   warpgroup::wait_for_all_but<0>();
-  copies::arrive(keys.empty);
+  give_back(keys.empty);
   if (causal) mask(score, 64 * number + row);
+  of.look_at(score, scale_2, shrink);
   of.take(score, scale_2, shrink);
   make_left(share, score);
 #pragma unroll 1
@@ -281,14 +319,20 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
     ask_for_sums(output, share, values.tile);
     come(2 - number, 2 * group);
     warpgroup::wait_for_all_but<1>();
-    copies::arrive(keys.empty);
-    of.take(score, scale_2, shrink);
+    give_back(keys.empty);
+    of.look_at(score, scale_2, shrink);
+    if constexpr (width == 128) of.take(score, scale_2, shrink);
     warpgroup::wait_for_all_but<0>();
-    copies::arrive(values.empty);
-    make_left(share, score);
-    multiply_rows(output, shrink);
+    give_back(values.empty);
+    if constexpr (width == 128) {
+      make_left(share, score);
+      multiply_rows(output, shrink);
+    } else {  // products of values are short beside the exponentials
+      multiply_rows(output, shrink);
+      of.take_halves(score, share, scale_2, shrink);
+    }
   }
-  copies::arrive(all_queries.empty);
+  give_back(all_queries.empty);
   const auto values = room.values(block);
   copies::wait(values.full, values.parity);
   ask_for_sums(output, share, values.tile);
@@ -301,7 +345,7 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
       logarithms[64 * number + row + 8 * half] = fmaf(of.largest[half], scale_2, __log2f(sum));
   }
   warpgroup::wait_for_all_but<0>();
-  copies::arrive(values.empty);
+  give_back(values.empty);
   multiply_rows(output, part);
   store<width>(output, room.results() + number * half_tile / 2, number, out, tile);
 }
@@ -316,7 +360,8 @@ __device__ __forceinline__ void attend_to_all(const copies::TensorMap* out, floa
     copies::wait(order.full, order.parity);
     int at;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(at) : "r"(order.tile) : "memory");
-    copies::arrive(order.empty);
+    __syncwarp();
+    give_back(order.empty);
     if (at >= work.count) break;
     const Work::Tile tile = work.tile(at);
     const size_t of_head = static_cast<size_t>(tile.sequence) * work.heads + tile.head;
@@ -338,10 +383,12 @@ __device__ __forceinline__ void forward(const copies::TensorMap* q, const copies
   __shared__ int numbers[stages];
   const Room<width> room{(copies::shared_address(memory) + 1023) & ~1023u,
                          copies::shared_address(barriers), copies::shared_address(numbers)};
-  const Work work{heads, length, length / rows * heads * batch, causal != 0, taken};
+  constexpr int in_l2 = 32 << 20;
+  const int together = max(1, in_l2 / (length * width * 2 * static_cast<int>(sizeof(__half))));
+  const Work work{heads, length, length / rows * heads * batch, together, causal != 0, taken};
   if (threadIdx.x == 0) {
     for (int barrier = 0; barrier < Room<width>::barrier_count; ++barrier)
-      copies::init(room.barriers + 8 * barrier, barrier % 2 == 0 ? 1 : 2 * group);
+      copies::init(room.barriers + 8 * barrier, barrier % 2 == 0 ? 1 : 2 * group / 32);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();

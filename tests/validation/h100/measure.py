@@ -39,7 +39,8 @@ def value_of(row, runs):
 
     whole = run(row.get("parameters", {}))
     if row["unit"] == "us":
-        return whole.seconds(row["kernel"]) * 1e6 / row.get("share", 1)
+        launch = whole.launch / whole.hertz if row.get("launched") else 0
+        return (whole.seconds(row["kernel"]) + launch) * 1e6
     if row["unit"] == "TFLOP/s":
         seconds = whole.seconds(row["kernel"]) - run(row["less"]).seconds(row["kernel"])
         return row["work"] / seconds * 1e-12
