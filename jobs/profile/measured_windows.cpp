@@ -13,8 +13,8 @@ double nanoseconds_of(std::span<const WindowCostRow> rows) {
 
 /// A sampled window and the components that took part in it.
 struct Sample {
-  std::span<const WindowCostRow> rows;  ///< its short steps
-  std::vector<bool> has;                ///< by component
+  std::span<const WindowCostRow> rows;  ///< short steps of the window
+  std::vector<bool> has;                ///< whether a component took part
   std::uint32_t left = 0;               ///< windows that it still stands for
 
   std::uint32_t window() const { return rows.front().window; }

@@ -38,7 +38,7 @@ class InitialContents {
     std::shared_ptr<const Content> content;  ///< none: zeros
   };
   const std::vector<Tenant>& tenants_;
-  std::vector<std::vector<Made>> made_;  ///< by tenant and buffer
+  std::vector<std::vector<Made>> made_;  ///< contents by tenant and buffer
 };
 
 Time part_of(Time latency, std::int64_t parts) {
