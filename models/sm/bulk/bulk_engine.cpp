@@ -381,17 +381,35 @@ void BulkEngine::land(SmCycle now) {
   landed_.erase(first, landed_.end());
   for (const Landed& landed : due) {
     const Copy copy = copies_[landed.copy];
-    copies_.give_back(landed.copy);
     if (copy.mask != 0) {
-      const std::vector<std::byte> bytes = rooms_.close(landed.copy);
-      if (!copy.failed && !bytes.empty())
-        deliveries_.deliver(slot_of(copy), copy.pc, copy.lane, copy.mask, copy.shared,
-                            std::span(bytes).subspan(copy.shared), copy.barrier, Sender::l2, now);
+      const std::vector<DeliveryRooms::Run> rest =
+          copy.failed ? std::vector<DeliveryRooms::Run>()
+                      : rooms_.rest(landed.copy, copy.shared, copy.shared + copy.bytes);
+      for (const DeliveryRooms::Run& run : rest)
+        forward(landed.copy, run, &run == &rest.back() ? copy.bytes : Deliveries::none_yet, now);
+      rooms_.close(landed.copy);
     } else if (!copy.failed) {
       transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
     }
+    copies_.give_back(landed.copy);
     end_flight(slot_of(copy), now);
   }
+}
+
+void BulkEngine::bytes_came(std::uint16_t index, const CopyTarget& target, std::uint32_t lanes,
+                            SmCycle now) {
+  const Copy& copy = copies_[index];
+  if (copy.mask == 0 || copy.map_state != MapState::known || copy.failed) return;
+  for (const DeliveryRooms::Run& run : rooms_.came(index, target, lanes))
+    forward(index, run, Deliveries::none_yet, now);
+}
+
+void BulkEngine::forward(std::uint16_t index, DeliveryRooms::Run run, std::uint32_t completes,
+                         SmCycle now) {
+  const Copy& copy = copies_[index];
+  deliveries_.deliver(slot_of(copy), copy.pc, copy.lane, copy.mask, run.begin,
+                      {rooms_.bytes(index) + run.begin, run.end - run.begin}, completes,
+                      copy.barrier, Sender::l2, now);
 }
 
 void BulkEngine::line_acknowledged(std::uint16_t copy, SmCycle now) {
@@ -456,7 +474,7 @@ std::string BulkEngine::waiting_for() const {
 }
 
 void BulkEngine::serialize(Archive& archive) {
-  archive.section("sm/bulk", 3);
+  archive.section("sm/bulk", 4);
   archive(copies_, queue_, held_, kept_, again_, landed_, groups_, wake_, next_start_, line_cycle_,
           lines_sent_, wait_for_room_, stalled_, maps_, rooms_);
   if (!archive.is_saving()) tile_of_ = BulkLines::none;

@@ -11,8 +11,8 @@
 /// among parameters and constants, or loads like a line. Each piece of a row of the tile within one
 /// line of memory is a line (tile_lines.cpp); pieces outside of the tensor make no line.
 ///
-/// A copy to several blocks of a cluster reads global memory once, into a room of its own; when all
-/// bytes are there they go to the blocks over the hub of the GPC (deliveries.hpp).
+/// A copy to several blocks of a cluster reads global memory once, into a room of its own, from
+/// which the bytes of each line go to the blocks over the hub of the GPC (delivery_rooms.hpp).
 ///
 /// A line whose page is not in GPU memory waits with the page, or in this engine where the SM
 /// squashes faulting accesses. The engine keeps its copies, so under every exception scheme the
@@ -82,6 +82,8 @@ class BulkEngine final : public BulkLines {
   // Lines.
   void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) override;
   std::byte* room(std::uint16_t copy) override;
+  void bytes_came(std::uint16_t copy, const CopyTarget& target, std::uint32_t lanes,
+                  SmCycle now) override;
   isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const override;
   unsigned lane(std::uint16_t copy) const override { return copies_[copy].lane; }
   void line_sent(std::uint16_t copy) override { ++copies_[copy].unacknowledged; }
@@ -153,6 +155,8 @@ class BulkEngine final : public BulkLines {
     }
   };
 
+  /// Sends bytes of a copy to the blocks of its mask.  `completes`: as with Deliveries::deliver.
+  void forward(std::uint16_t copy, DeliveryRooms::Run run, std::uint32_t completes, SmCycle now);
   std::uint32_t entry_of(WarpSlot slot) const { return blocks_.block_of(blocks_.warp(slot)).entry; }
   static WarpSlot slot_of(const Copy& copy) { return WarpSlot(copy.warp); }
   void require_right(const Warp& warp, Step step, const isa::BulkCopy& copy, unsigned lane);

@@ -23,12 +23,14 @@ class Deliveries {
   virtual ~Deliveries() = default;
   /// Throws a Mistake unless the warp's cluster has a block for every rank in `mask`.
   virtual void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const = 0;
-  /// Writes the bytes to `shared` in each block whose rank is in `mask`, and completes as many
-  /// transactions of the mbarrier at `barrier` there.  `lane` and `pc`: lane and instruction of the
-  /// copy.
+  static constexpr std::uint32_t none_yet = ~std::uint32_t{0};
+  /// Writes the bytes to `shared` in each block whose rank is in `mask`, and then completes
+  /// `completes` transactions of the mbarrier at `barrier` there; none_yet: more bytes of the copy
+  /// follow.  `lane` and `pc`: lane and instruction of the copy.
   virtual void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                        std::uint32_t shared, std::span<const std::byte> bytes,
-                       std::uint32_t barrier, Sender sender, SmCycle now) = 0;
+                       std::uint32_t completes, std::uint32_t barrier, Sender sender,
+                       SmCycle now) = 0;
 };
 
 }  // namespace lockstep

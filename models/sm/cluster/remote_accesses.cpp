@@ -294,7 +294,8 @@ void RemoteAccesses::issue_copies(WarpSlot slot, const Instruction& instruction,
     const ClusterAddress to = ClusterAddress::unpack(copy.shared);
     const std::byte* bytes = blocks_.shared_memory_of(block) + copy.global;
     deliver(slot, warp.paths.pc(), lane, 1u << to.rank(own), to.offset, {bytes, copy.bytes},
-            ClusterAddress::unpack(copy.barrier).offset, Sender::sm, now);
+            static_cast<std::uint32_t>(copy.bytes), ClusterAddress::unpack(copy.barrier).offset,
+            Sender::sm, now);
   });
 }
 
@@ -308,10 +309,11 @@ void RemoteAccesses::require_ranks(const Warp& warp, unsigned lane, std::uint32_
                        "set bits of ranks below %cluster_nctarank");
 }
 
-/// Sends the bytes in packets of a line. The last packet completes the transactions of all.
+/// Sends the bytes in packets of a line.  The last packet completes the transactions.
 void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                              std::uint32_t shared, std::span<const std::byte> bytes,
-                             std::uint32_t barrier, Sender sender, SmCycle now) {
+                             std::uint32_t completes, std::uint32_t barrier, Sender sender,
+                             SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const ClusterBlocks::Member& member = members_.of(warp);
   ClusterAccess access;
@@ -322,7 +324,8 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
   access.kind = ClusterAccessKind::deliver;
   access.mask = static_cast<std::uint16_t>(mask);
   access.multicast = sender == Sender::l2 ? 1 : 0;
-  access.bytes = static_cast<std::uint32_t>(bytes.size());
+  const bool is_last = completes != none_yet;
+  access.bytes = is_last ? completes : 0;
   const isa::MemoryFields& memory = blocks_.instruction(warp, pc).memory;
   access.atomic = memory.atomic;
   access.type = memory.type;
@@ -335,7 +338,7 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
     std::memcpy(payload.data(), &to, sizeof to);
     if (here != 0) std::memcpy(payload.data() + 8, bytes.data() + done, here);
     done += here;
-    access.completes = done == bytes.size() ? 1 : 0;
+    access.completes = is_last && done == bytes.size() ? 1 : 0;
     const auto packet = std::span(payload).first(8 + here);
     if (member.block.size <= 1) {
       const auto refusal = service_.execute(BlockPlace(warp.block), access, packet, nullptr, now);

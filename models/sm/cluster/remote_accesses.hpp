@@ -64,8 +64,8 @@ class RemoteAccesses final : public Deliveries {
                     SmCycle now);
   void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const override;
   void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
-               std::uint32_t shared, std::span<const std::byte> bytes, std::uint32_t barrier,
-               Sender sender, SmCycle now) override;
+               std::uint32_t shared, std::span<const std::byte> bytes, std::uint32_t completes,
+               std::uint32_t barrier, Sender sender, SmCycle now) override;
   void answered(const ClusterAnswer& answer, std::span<const std::byte> payload, SmCycle now);
 
   std::string waiting_for() const;

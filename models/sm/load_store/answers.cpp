@@ -72,7 +72,7 @@ void Answers::fill(const MemoryResponse& response, std::uint16_t index, const st
     const std::uint16_t w = *place;
     Waiter& waiter = misses.waiter(w);
     const auto here = static_cast<std::uint8_t>(waiter.missing & response.sectors);
-    if (here != 0) hand_over(w, here, line);
+    if (here != 0) hand_over(w, here, line, now);
     waiter.missing &= static_cast<std::uint8_t>(~here);
     waiter.whole = waiter.whole && here == 0;
     if (waiter.missing != 0) {
@@ -96,7 +96,8 @@ void Answers::fill(const MemoryResponse& response, std::uint16_t index, const st
     shootdowns_.request_done(shootdown, now);
 }
 
-void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line) {
+void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line,
+                        SmCycle now) {
   const MissTable& misses = l1_.misses();
   const Waiter& waiter = misses.waiter(index);
   std::uint32_t lanes = waiter.lanes;
@@ -126,6 +127,8 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
            .copy = waiter.copies ? &misses.copy_target(index) : nullptr,
            .room = waiter.copies ? flights_.room_of(flight) : nullptr},
           blocks_, warp, instruction, line);
+  if (waiter.copies && flight.bulk != BulkLines::none) [[unlikely]]
+    flights_.bulk_lines()->bytes_came(flight.bulk, misses.copy_target(index), lanes, now);
 }
 
 void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle usable,

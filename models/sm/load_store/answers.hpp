@@ -45,7 +45,7 @@ class Answers {
 
   void fill(const MemoryResponse& response, std::uint16_t miss, const std::byte* payload,
             SmCycle usable, SmCycle now);
-  void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
+  void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line, SmCycle now);
   void atomic_done(std::uint16_t waiter, const std::byte* payload, SmCycle usable, SmCycle now);
   void acknowledged(std::uint16_t store, SmCycle now);
   /// A store of a block that has left is acknowledged.

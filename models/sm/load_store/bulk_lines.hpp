@@ -21,6 +21,9 @@ class BulkLines {
   /// Returns the room for the line's bytes: the tensor map that the copy waits for, or bytes for
   /// several blocks; null: shared memory.
   virtual std::byte* room(std::uint16_t copy) = 0;
+  /// Notes that the lanes' bytes of a line have come to their places in the room.
+  virtual void bytes_came(std::uint16_t copy, const CopyTarget& target, std::uint32_t lanes,
+                          SmCycle now) = 0;
   /// Returns the type of the copy's atomics in a line, for elements of `bytes` bytes.
   virtual isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const = 0;
   /// Returns the lane that asked for the copy.
