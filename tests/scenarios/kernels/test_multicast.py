@@ -3,7 +3,7 @@ import unittest
 
 import test_clusters as clusters
 
-# tile(in, out, ranks): rank 0 has 16 KiB copied to itself (ranks: 0), or to both blocks; out: cycles until they are there.
+# tile(in, out, ranks): rank 0 has 16 KiB copied to itself (ranks: 0), or to both blocks; out: cycles until they came.
 TILE = """\
 .version 8.6
 .target sm_90a
