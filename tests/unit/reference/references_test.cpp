@@ -29,13 +29,16 @@ Workload read_shipped(const std::string& name, const Node& parameters = Node()) 
 }
 
 /// Kernels for sm_90a use matrix units that only Hopper has.
-isa::Module load_for_its_target(const std::string& file) {
-  std::ifstream text(file);
+isa::Module load_for_its_target(const Workload& workload) {
+  std::ifstream text(workload.module_file);
   const std::string ptx(std::istreambuf_iterator<char>(text), {});
   isa::LoweringOptions options;
   if (ptx.find(".target sm_90a") != std::string::npos)
     options.matrices = isa::MatrixArithmetic::hopper;
-  return isa::load_module(file, options);
+  isa::ModuleLoader loader = isa::open_modules(workload.module_files(), options);
+  isa::Module module = loader.module();
+  loader.load_all(module);
+  return module;
 }
 
 reference::Buffers initial_content(const Workload& workload) {
@@ -65,7 +68,7 @@ std::string difference(const Buffer& buffer, double tolerance,
 }
 
 void expect_agreement(const Reference& reference, const Workload& workload) {
-  const isa::Module module = load_for_its_target(workload.module_file);
+  const isa::Module module = load_for_its_target(workload);
   validate_workload(workload, module);
   reference::Buffers expected = initial_content(workload);
   reference.run(workload.parameters, expected);
@@ -107,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(OtherWay{"flash_attention_hopper", "{width: 64, scale: 0.125}"},
                     OtherWay{"flash_attention_hopper", "{causal: 0, length: 384}"},
                     OtherWay{"flash_attention_hopper",
-                             "{causal: 0, width: 64, batch: 2, length: 128}"}));
+                             "{causal: 0, width: 64, batch: 2, length: 128}"},
+                    OtherWay{"frames", "{work: 3, n: 16384}"}));
 
 /// A reference, workload or tolerance that nobody looks at is a mistake in the list.
 TEST(ReferenceList, NamesEveryShippedWorkload) {
