@@ -27,6 +27,7 @@ BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& tr
       flights_(flights),
       transactions_(transactions),
       deliveries_(deliveries),
+      checks_(sm.blocks, sm.mistakes),
       groups_(sm.constants.parameters.warps),
       maps_(sm.constants.parameters.bulk.map_entries) {
   flights.tell_of_bulk_copies(*this);
@@ -57,33 +58,14 @@ void BulkEngine::begin(WarpSlot slot, const Instruction& instruction, const Issu
   const std::uint32_t* masks =
       form.multicast ? context.row(instruction.source[isa::ranks_place(form).source]) : nullptr;
   isa::for_each_lane(active, [&](unsigned lane) {
-    require_right(warp, form.step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane);
+    checks_.require_right(warp, form.step, isa::bulk_copy_of(address[lane], places, bytes, lane),
+                          lane);
     if (masks != nullptr) deliveries_.require_ranks(warp, lane, masks[2 * lane]);
   });
   isa::for_each_lane(active, [&](unsigned lane) {
     enter_bytes(slot, instruction, record, isa::bulk_copy_of(address[lane], places, bytes, lane),
                 lane, masks != nullptr ? masks[2 * lane] : 0, now);
   });
-}
-
-void BulkEngine::require_right(const Warp& warp, Step step, const isa::BulkCopy& copy,
-                               unsigned lane) {
-  const std::uint32_t pc = warp.paths.pc();
-  const BlockSlot& block = blocks_.block_of(warp);
-  if (const isa::InstructionMistake mistake =
-          isa::bulk_copy_mistake(step, copy, block.shared_bytes))
-    mistakes_.user_error(warp, pc, lane, mistake.what, mistake.advice);
-  if (step != Step::prefetch) require_held(warp, pc, lane, step, copy.global, copy.bytes);
-}
-
-void BulkEngine::require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
-                              std::uint64_t address, std::uint64_t bytes) {
-  GridSlot& grid = blocks_.grid_of(warp);
-  if (bytes == 0 || grid.holds(pc, address, bytes)) return;
-  if (const auto outside = grid.bounds.find(pc, address, bytes,
-                                            grid.issue->global_use.addresses[pc], grid.parameters))
-    mistakes_.outside(warp, pc, lane, step == Step::load ? "bulk copy from " : "bulk copy to ",
-                      static_cast<unsigned>(bytes), address, *outside);
 }
 
 std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
@@ -382,11 +364,9 @@ void BulkEngine::land(SmCycle now) {
   for (const Landed& landed : due) {
     const Copy copy = copies_[landed.copy];
     if (copy.mask != 0) {
-      const std::vector<DeliveryRooms::Run> rest =
-          copy.failed ? std::vector<DeliveryRooms::Run>()
-                      : rooms_.rest(landed.copy, copy.shared, copy.shared + copy.bytes);
-      for (const DeliveryRooms::Run& run : rest)
-        forward(landed.copy, run, &run == &rest.back() ? copy.bytes : Deliveries::none_yet, now);
+      const auto rest = rooms_.rest(landed.copy, copy.shared, copy.shared + copy.bytes);
+      for (std::size_t i = 0; i < rest.size() && !copy.failed; ++i)
+        forward(landed.copy, rest[i], i + 1 < rest.size() ? Deliveries::none_yet : copy.bytes, now);
       rooms_.close(landed.copy);
     } else if (!copy.failed) {
       transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);

@@ -42,6 +42,7 @@
 #include "models/sm/access/access.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/bulk_groups.hpp"
+#include "models/sm/bulk/copy_checks.hpp"
 #include "models/sm/bulk/deliveries.hpp"
 #include "models/sm/bulk/delivery_rooms.hpp"
 #include "models/sm/bulk/map_cache.hpp"
@@ -159,10 +160,6 @@ class BulkEngine final : public BulkLines {
   void forward(std::uint16_t copy, DeliveryRooms::Run run, std::uint32_t completes, SmCycle now);
   std::uint32_t entry_of(WarpSlot slot) const { return blocks_.block_of(blocks_.warp(slot)).entry; }
   static WarpSlot slot_of(const Copy& copy) { return WarpSlot(copy.warp); }
-  void require_right(const Warp& warp, Step step, const isa::BulkCopy& copy, unsigned lane);
-  /// Throws a Mistake if no buffer has the bytes.
-  void require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
-                    std::uint64_t address, std::uint64_t bytes);
   /// Puts a copy into the queue and begins its flight.  Returns its number.
   std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       unsigned lane, SmCycle now);
@@ -226,6 +223,7 @@ class BulkEngine final : public BulkLines {
   Flights& flights_;
   Transactions& transactions_;
   Deliveries& deliveries_;
+  const CopyChecks checks_;
   SlotPool<Copy> copies_;
   Ring<std::uint16_t> queue_{4};      ///< queued copies; the first one is in the engine
   SlotPool<Access> held_;             ///< accesses of kept_ and again_

@@ -82,7 +82,7 @@ BulkEngine::Copy BulkEngine::tile_copy(const Warp& warp, const Instruction& inst
     copy.mask = static_cast<std::uint16_t>(mask);
   }
   if (given.map >= isa::first_global_address) {
-    require_held(warp, copy.pc, lane, Step::load, given.map, TensorMap::bytes);
+    checks_.require_held(warp, copy.pc, lane, Step::load, given.map, TensorMap::bytes);
     copy.map_state = MapState::wanted;
     return copy;
   }
@@ -107,7 +107,7 @@ void BulkEngine::require_right_tile(const Warp& warp, const Copy& copy) {
   if (copy.step == Step::prefetch) return;
   if (copy.step == Step::reduce) require(isa::reduction_mistake(copy.operation, map));
   const isa::TensorTile::Extent extent = isa::TensorTile(map, copy.first, copy.shared).extent();
-  require_held(warp, copy.pc, copy.lane, copy.step, extent.first, extent.bytes);
+  checks_.require_held(warp, copy.pc, copy.lane, copy.step, extent.first, extent.bytes);
 }
 
 MapCache::Key BulkEngine::key_of(const Copy& copy) const {
