@@ -153,7 +153,7 @@ int wait_for_call(std::unique_lock<std::mutex>& lock, const Pending& pending) {
                 "put the calls of one thread between ncclGroupStart and ncclGroupEnd");
 }
 
-int finish(std::vector<Pending> calls) {
+int finish(const std::vector<Pending>& calls) {
   std::unique_lock lock(mutex);
   for (const Pending& pending : calls) post(pending);
   for (const Pending& pending : calls) {
@@ -275,7 +275,7 @@ int end_group() {
     for (const Communicator* communicator : made)
       if (first == done) first = wait_for_ranks(lock, *communicator);
   }
-  const int result = calls.empty() ? int{done} : finish(std::move(calls));
+  const int result = calls.empty() ? int{done} : finish(calls);
   return first == done ? result : first;
 }
 
