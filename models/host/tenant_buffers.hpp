@@ -83,8 +83,6 @@ class TenantBuffers {
   /// Returns the transfer of bytes of `buffer`, which lie in GPU memory, over the link.
   Transfer transfer(Transfer::Kind kind, BufferId buffer, std::uint64_t offset,
                     std::uint64_t bytes) const;
-  /// Returns whether bytes at the host are still initial content that can be computed anywhere.
-  bool is_initial(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   /// Returns whether the bytes are being moved to other frames, so that no transfer may begin.
   bool is_rearranged(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   /// Lets the CPU take pages [first, first + pages) of a managed buffer.  Returns false while they
@@ -152,6 +150,8 @@ class TenantBuffers {
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   std::vector<State> fresh() const;
   [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
+  /// Returns whether bytes at the host are still initial content that can be computed anywhere.
+  bool is_initial(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   bool lies_here(BufferId buffer) const { return member_of(buffer) == tenant_.member; }
   /// Returns whether kernels here see the buffer.
   bool is_seen(BufferId buffer) const;

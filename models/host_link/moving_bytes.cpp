@@ -1,6 +1,5 @@
 #include "models/host_link/moving_bytes.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/memory/round_up.hpp"
@@ -33,25 +32,6 @@ std::span<std::byte> MovingBytes::line(std::uint64_t offset, std::uint64_t bytes
     initial(transfer_.tenant, transfer_.buffer, page, page_);
   }
   return std::span(page_).subspan(in_buffer - page, bytes);
-}
-
-void MovingBytes::arrive(std::uint64_t offset, std::span<const std::byte> bytes,
-                         const TakePiece& take) {
-  while (!bytes.empty()) {
-    const std::uint64_t begin = offset - offset % piece_bytes;
-    const std::uint64_t size = std::min(piece_bytes, transfer_.bytes - begin);
-    const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), begin + size - offset);
-    Piece& piece = pieces_[begin / piece_bytes];
-    piece.bytes.resize(size);
-    std::memcpy(piece.bytes.data() + (offset - begin), bytes.data(), count);
-    piece.arrived += count;
-    if (piece.arrived == size) {
-      take(begin, piece.bytes);
-      piece = {};
-    }
-    offset += count;
-    bytes = bytes.subspan(count);
-  }
 }
 
 }  // namespace lockstep

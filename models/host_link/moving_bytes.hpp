@@ -8,8 +8,10 @@
 /// Source: design of the project (many GPUs, "Host").
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
@@ -27,8 +29,6 @@ class MovingBytes {
  public:
   /// Largest message in which bytes go to the host.
   static constexpr std::uint64_t piece_bytes = 64 * 1024;
-  /// Takes the bytes of a complete piece; `offset`: offset in the transfer.
-  using TakePiece = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
   MovingBytes() = default;
   explicit MovingBytes(const LinkTransfer& transfer);
@@ -37,8 +37,26 @@ class MovingBytes {
   void hand_over(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Returns the bytes of a line for the GPU, valid until the next call.
   std::span<std::byte> line(std::uint64_t offset, std::uint64_t bytes, const InitialBytes& initial);
-  /// Takes a line of the GPU, for the host.  Each byte comes once.
-  void arrive(std::uint64_t offset, std::span<const std::byte> bytes, const TakePiece& take);
+  /// Takes a line of the GPU, for the host.  Each byte comes once.  Calls `take(offset, bytes)` for
+  /// a piece that is complete; `offset`: offset in the transfer.
+  template <class Take>
+  void arrive(std::uint64_t offset, std::span<const std::byte> bytes, const Take& take) {
+    while (!bytes.empty()) {
+      const std::uint64_t begin = offset - offset % piece_bytes;
+      const std::uint64_t size = std::min(piece_bytes, transfer_.bytes - begin);
+      const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), begin + size - offset);
+      Piece& piece = pieces_[begin / piece_bytes];
+      piece.bytes.resize(size);
+      std::memcpy(piece.bytes.data() + (offset - begin), bytes.data(), count);
+      piece.arrived += count;
+      if (piece.arrived == size) {
+        take(begin, std::span<const std::byte>(piece.bytes));
+        piece = {};
+      }
+      offset += count;
+      bytes = bytes.subspan(count);
+    }
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -44,6 +44,7 @@ SCHEDULERS = {
 }
 BATCHES = {size: f"{{{SMS}, max_batch: {size}}}" for size in ("1", "10")}
 BUFFERS = (64, 128, 256)
+WEIGHTS = (1, 16)  # of the GPU beside a core: the paper does not give its own (AMB-20)
 GPU = "frames"
 
 
@@ -174,13 +175,6 @@ def tiny(arguments):
             *(Run(mix, True, SCHEDULERS[name], arguments.span) for name in ("TCM", "SMS"))]
 
 
-def print_table(title, columns, rows):
-    print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
-    for name, values in rows:
-        print(f"| {name} | " + " | ".join(sweeps.cell(value, ".2f") for value in values) + " |")
-    print()
-
-
 def show(arguments):
     results = Results(arguments)
     rows = {(category, name): results.of_category(category, scheduler)
@@ -191,25 +185,22 @@ def show(arguments):
                                ("CPU unfairness", lambda row: row[2], statistics.harmonic_mean)):
         table = {category: [value(rows[category, name]) for name in SCHEDULERS] for category in arguments.categories}
         table["**mean**"] = [sweeps.mean_of(column, mean) for column in zip(*table.values())]
-        print_table(title, SCHEDULERS, table.items())
+        sweeps.print_table(title, SCHEDULERS, table)
     for title, variants in (("SMS, largest batch", [(label, scheduler, 300) for label, scheduler in BATCHES.items()]),
                             ("TCM, requests in a buffer", [(str(size), SCHEDULERS["TCM"], size)
                                                            for size in (*BUFFERS, 300)])):
         for metric, value in (("speedup", lambda row: row[0] + row[1]), ("unfairness", lambda row: row[2])):
-            print_table(f"{title}: {metric}", [label for label, _, _ in variants],
-                        [(category, [value(results.of_category(category, scheduler, size))
-                                     for _, scheduler, size in variants]) for category in arguments.categories])
+            sweeps.print_table(f"{title}: {metric}", [label for label, _, _ in variants],
+                               {category: [value(results.of_category(category, scheduler, size))
+                                           for _, scheduler, size in variants] for category in arguments.categories})
     names = sorted({name for category in arguments.categories for mix in mixes(category, arguments.mixes)
                     for name in mix})
-    print_table("alone", ("requests/us", "row locality", "banks"),
-                [(name, results.traffic(name)) for name in (GPU, *names)])
+    sweeps.print_table("alone", ("requests/us", "row locality", "banks"),
+                       {name: results.traffic(name) for name in (GPU, *names)})
 
 
-def main():
-    parser = sweeps.parser_of(__doc__, "sms", "show")
-    parser.add_argument("--categories", nargs="+", choices=CATEGORIES, default=list(CATEGORIES))
-    parser.add_argument("--mixes", type=int, default=3, help="of each category")
-    parser.add_argument("--span", default="6250us", help="simulated; 20 million cycles of a core")
+def run_or_show(parser, all_runs, tiny, show):
+    """What a script with these options does: runs all, or with --tiny few for 10 us, if asked to, and shows them."""
     arguments = parser.parse_args()
     if arguments.tiny:
         arguments.span = "10us"
@@ -217,6 +208,14 @@ def main():
         sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)},
                          [run.name() for run in tiny(arguments)], arguments.span)
     show(arguments)
+
+
+def main():
+    parser = sweeps.parser_of(__doc__, "sms", "show")
+    parser.add_argument("--categories", nargs="+", choices=CATEGORIES, default=list(CATEGORIES))
+    parser.add_argument("--mixes", type=int, default=3, help="of each category")
+    parser.add_argument("--span", default="6250us", help="simulated; 20 million cycles of a core")
+    run_or_show(parser, all_runs, tiny, show)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,11 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import sweeps  # noqa: E402
-from sms import (BATCHES, CATEGORIES, GPU, SCHEDULERS, Machine, Results, Run, gpu_banks, mixes,  # noqa: E402
-                 run_alone)
+from sms import (BATCHES, CATEGORIES, GPU, SCHEDULERS, WEIGHTS, Machine, Results, Run, gpu_banks,  # noqa: E402
+                 mixes, run_alone, run_or_show)
 
 BEFORE = ("FR-FCFS", "PAR-BS", "ATLAS", "TCM")
 BUFFERS = (64, 256, 300)
-WEIGHTS = (1, 16)  # of the GPU beside a core: the paper does not give its own (AMB-20)
 HALF, QUARTER = 64, 128  # multiply-adds for each float: about this share of the requests of a GPU that only copies
 MACHINES = {
     "as it is": Machine(),
@@ -163,13 +162,7 @@ def main():
     parser.add_argument("--labels", nargs="+", metavar="LABEL", help='only these rows are run: "TCM, 64" SMS')
     parser.add_argument("--mixes", type=int, default=1, help="of each category")
     parser.add_argument("--span", default="400us", help="simulated; 1.28 million cycles of a core")
-    arguments = parser.parse_args()
-    if arguments.tiny:
-        arguments.span = "10us"
-    if arguments.verb == "run":
-        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)},
-                         [run.name() for run in tiny(arguments)], arguments.span)
-    show(arguments)
+    run_or_show(parser, all_runs, tiny, show)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import sweeps  # noqa: E402
-from sms import CATEGORIES, GPU, SCHEDULERS, SMS, Machine, Results, Run, mixes, run_alone  # noqa: E402
+from sms import (CATEGORIES, GPU, SCHEDULERS, SMS, WEIGHTS, Machine, Results, Run, mixes, run_alone,  # noqa: E402
+                 run_or_show)
 
 PAIR = ("TCM", "SMS")
 CORES = (4, 8, 16)
@@ -24,7 +25,6 @@ BATCHES = (1, 2, 5, 10, 20)
 FIFOS = (5, 10, 15, 20, 30, 60)
 PREFERENCES = (0, 0.5, 0.9, 1)
 BUFFERS = (64, 256)
-WEIGHTS = (1, 16)  # of the GPU beside a core: the paper does not give its own (AMB-20)
 
 
 def tables(mix, span):
@@ -67,25 +67,18 @@ def show(arguments):
     columns = ("CPU speedup", "GPU speedup", *(f"both, weight {weight}" for weight in WEIGHTS), "unfairness")
     for category in arguments.categories:
         for title, runs in tables(next(mixes(category, 1)), arguments.span):
-            print(f"| {category}: {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
+            rows = {}
             for label, run in runs.items():
                 cpu, gpu, slowdown = results.of_run(run)
-                values = (cpu, gpu, *(cpu + weight * gpu for weight in WEIGHTS), slowdown)
-                print(f"| {label} | " + " | ".join(sweeps.cell(value, ".2f") for value in values) + " |")
-            print()
+                rows[label] = (cpu, gpu, *(cpu + weight * gpu for weight in WEIGHTS), slowdown)
+            sweeps.print_table(f"{category}: {title}", columns, rows)
 
 
 def main():
     parser = sweeps.parser_of(__doc__, "sms_sweeps", "show")
     parser.add_argument("--categories", nargs="+", choices=CATEGORIES, default=["H", "HML"])
     parser.add_argument("--span", default="2500us", help="simulated; 8 million cycles of a core")
-    arguments = parser.parse_args()
-    if arguments.tiny:
-        arguments.span = "10us"
-    if arguments.verb == "run":
-        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)},
-                         [run.name() for run in tiny(arguments)], arguments.span)
-    show(arguments)
+    run_or_show(parser, all_runs, tiny, show)
 
 
 if __name__ == "__main__":

@@ -36,10 +36,13 @@ class DeliveryRooms {
     return room.bytes.data();
   }
   const std::byte* bytes(std::uint16_t copy) const { return rooms_.at(copy).bytes.data(); }
-  /// Notes that the lanes' bytes of a line have come.  Returns the bytes that go on now.
-  std::vector<Run> came(std::uint16_t copy, const CopyTarget& target, std::uint32_t lanes) {
+  /// Notes that the lanes' bytes of a line have come.  Returns the bytes that go on now, valid
+  /// until the next call.
+  const std::vector<Run>& came(std::uint16_t copy, const CopyTarget& target, std::uint32_t lanes) {
     Room& room = rooms_.at(copy);
-    std::vector<Run> runs;
+    going_.swap(room.held);
+    std::vector<Run>& runs = room.held;
+    runs.clear();
     for (unsigned lane = 0; lane < target.to.size(); ++lane) {
       if (((lanes >> lane) & 1) == 0) continue;
       const Run run{target.to[lane], target.to[lane] + target.bytes[lane]};
@@ -47,8 +50,7 @@ class DeliveryRooms {
       runs.push_back(run);
     }
     join_neighbours(runs);
-    room.held.swap(runs);
-    return runs;
+    return going_;
   }
   /// Returns the bytes of [begin, end) that have not gone on: those of the last line, and those for
   /// which there was no line.
@@ -95,6 +97,7 @@ class DeliveryRooms {
   }
 
   std::map<std::uint16_t, Room> rooms_;
+  std::vector<Run> going_;  ///< bytes that go on now
 };
 
 }  // namespace lockstep

@@ -117,6 +117,7 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
     }
     if (lanes == 0) return;
   }
+  std::byte* const room = waiter.copies ? flights_.room_of(flight) : nullptr;
   deliver({.lanes = lanes,
            .first_lane = static_cast<std::uint8_t>(first),
            .first_offset = waiter.first_offset,
@@ -125,9 +126,9 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
            .contiguous = waiter.contiguous && !waiter.local,
            .offsets = misses.offsets(index).data(),
            .copy = waiter.copies ? &misses.copy_target(index) : nullptr,
-           .room = waiter.copies ? flights_.room_of(flight) : nullptr},
+           .room = room},
           blocks_, warp, instruction, line);
-  if (waiter.copies && flight.bulk != BulkLines::none) [[unlikely]]
+  if (room != nullptr) [[unlikely]]
     flights_.bulk_lines()->bytes_came(flight.bulk, misses.copy_target(index), lanes, now);
 }
 

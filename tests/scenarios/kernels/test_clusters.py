@@ -377,7 +377,7 @@ def write_files(test):
     test.write("spread.yaml", SPREAD_WORKLOAD.replace("KIND", "device"))
 
 
-class Clusters(ScenarioTest):
+class ClustersTest(ScenarioTest):
     def setUp(self):
         super().setUp()
         write_files(self)
@@ -400,6 +400,8 @@ class Clusters(ScenarioTest):
         with h5py.File(self.folder / "o.h5") as file:
             return file[f"buffers/t0/{buffer}"][()]
 
+
+class Clusters(ClustersTest):
     def refused(self, *parts, arguments=()):
         run = self.lockstep("run", "s.yaml", "--quiet", "--output", "o.h5", *arguments)
         self.assertEqual(run.returncode, 1, run.stderr)

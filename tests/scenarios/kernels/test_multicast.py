@@ -69,7 +69,7 @@ program:
 """
 
 
-class Multicast(clusters.Clusters):
+class Multicast(clusters.ClustersTest):
     def test_lines_of_a_multicast_go_on_as_they_come(self):
         """Both blocks have a tile a hundred cycles after one would have it alone, however many lines it has."""
         self.write("tile.ptx", TILE)
@@ -78,11 +78,6 @@ class Multicast(clusters.Clusters):
         alone = self.values()[0]
         for cycles in self.values("--set", "tenants.0.parameters.ranks=3"):
             self.assertTrue(60 < cycles - alone < 160, (cycles, alone))
-
-
-def load_tests(loader, _, __):
-    """Only what is here, not the tests of clusters again."""
-    return loader.suiteClass([Multicast("test_lines_of_a_multicast_go_on_as_they_come")])
 
 
 if __name__ == "__main__":
