@@ -407,8 +407,10 @@ struct RankRow {
         .column("waiting", &R::waiting, "s", "time spent waiting for slower threads and ranks")
         .column("other", &R::other, "s",
                 "time for recording epochs: sampling components and writing what they have counted")
-        .optional_column("sampling", &R::sampling, "s",
-                         "part of `other`: time for sampling the rank's own components")
+        .optional_column(
+            "sampling", &R::sampling, "s",
+            "part of `other`: time for sampling the rank's own components, summed over its "
+            "threads")
         .optional_column("windows_apart", &R::windows_apart, "windows",
                          "windows between two meetings of ranks that have whole GPUs; 1: one GPU, "
                          "or several ranks")

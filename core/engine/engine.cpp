@@ -76,10 +76,11 @@ bool Engine::State::serve_requests(RunControl& control, unsigned bits) {
 }
 
 void Engine::State::sample(EpochObserver& observer) {
+  guard([&] { observer.prepare(components); });
+  window->run_everyone(*executor, boundary, &observer);
   const std::uint64_t begin = ticks();
   Communicator::Bytes contribution;
   if (!window->failed()) guard([&] { contribution = observer.sample(boundary, components); });
-  sampling_ticks += ticks() - begin;
   const std::vector<Communicator::Bytes> all = communicator.gather(std::move(contribution));
   if (communicator.rank() == 0 && !failure && !window->failed()) {
     guard([&] { observer.collect(boundary, all); });
@@ -102,9 +103,11 @@ void Engine::State::report_progress(RunControl& control, const Agreement& agreed
 
 TicksSpent Engine::State::spent() const {
   const ExecutorTimes times = executor->times();
-  return {static_cast<double>(ticks() - run_began), times.working,
+  // Looks at components are part of windows.
+  const double looking = static_cast<double>(window->looking_ticks()) / options.threads;
+  return {static_cast<double>(ticks() - run_began), times.working - looking,
           static_cast<double>(meeting.exchange_ticks()), times.waiting,
-          static_cast<double>(observer_ticks)};
+          static_cast<double>(observer_ticks) + looking};
 }
 
 RunSummary Engine::State::summary(bool finished) const {
@@ -132,7 +135,7 @@ Profile Engine::State::make_profile() const {
   const double ticks_per_second = ticks_per_nanosecond * 1e9;
   result.working_seconds = std::max(0.0, now.working - window->copying_ticks()) / ticks_per_second;
   result.exchanging_seconds = std::max(0.0, now.exchanging - waited) / ticks_per_second;
-  result.sampling_seconds = static_cast<double>(sampling_ticks) / ticks_per_second;
+  result.sampling_seconds = static_cast<double>(window->looking_ticks()) / ticks_per_second;
   if (meetings_apart && meetings_apart->meetings() > 0)
     result.windows_apart =
         static_cast<double>(window->windows()) / static_cast<double>(meetings_apart->meetings());

@@ -22,8 +22,18 @@ class EpochObserver {
  public:
   virtual ~EpochObserver() = default;
 
-  /// Returns this rank's contribution. Called on every rank when all components have reached `end`.
+  /// Prepares for look(). Called on every rank before its components go to the end of an epoch.
   /// The components are those of this rank, by id.
+  virtual void prepare(std::span<const LocalComponent> components) {
+    static_cast<void>(components);
+  }
+  /// Looks at a component of this rank that has just reached `end`.  Threads look at several
+  /// components at the same time. `number`: place of the component among those of the rank.
+  virtual void look(Time end, std::size_t number, const LocalComponent& component) {
+    static_cast<void>(end), static_cast<void>(number), static_cast<void>(component);
+  }
+  /// Returns this rank's contribution. Called on every rank when all components have reached `end`
+  /// and have been looked at.
   virtual std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) {
     static_cast<void>(end), static_cast<void>(components);
     return {};

@@ -30,7 +30,8 @@ struct Profile {
   std::vector<WindowTimes> times;  ///< times of the first million windows
   double working_seconds = 0;      ///< wall time in components
   double exchanging_seconds = 0;
-  double sampling_seconds = 0;  ///< at epochs, for what this rank's components have counted
+  /// At epochs, for what this rank's components have counted; summed over its threads.
+  double sampling_seconds = 0;
   /// Windows between two meetings of the ranks of EngineOptions::apart.
   double windows_apart = 1;
 };

@@ -52,6 +52,7 @@ struct Engine::State {
   // engine.cpp
   Agreement own_view() const;
   bool serve_requests(RunControl& control, unsigned bits);
+  /// Lets all components reach the boundary, and samples them there.
   void sample(EpochObserver& observer);
   void report_progress(RunControl& control, const Agreement& agreed);
   RunSummary summary(bool finished) const;
@@ -83,9 +84,8 @@ struct Engine::State {
   WindowTimesRecorder window_times;  ///< recorder of window times, used with options.profile
   std::optional<MeetingsApart> meetings_apart;
   Profile profile;
-  std::uint64_t run_began = 0;  ///< start of the run, in ticks
-  std::uint64_t observer_ticks = 0;
-  std::uint64_t sampling_ticks = 0;  ///< part of observer_ticks: time for sampling components
+  std::uint64_t run_began = 0;       ///< start of the run, in ticks
+  std::uint64_t observer_ticks = 0;  ///< at boundaries, outside of windows
   std::uint64_t next_progress = 0;
   std::uint32_t cuts = 0;  ///< random cuts drawn so far, for Pacing::random_cuts
 };

@@ -138,10 +138,7 @@ void Engine::State::choose_horizons(const std::vector<Time>& outer) {
 /// true at the end of the run.
 bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool started = boundary > Time::zero();
-  if (started) {
-    window->run_everyone(*executor, boundary);
-    sample(observer);
-  }
+  if (started) sample(observer);
   Agreement own = own_view();
   guard([&] {
     own.finished = are_finished();
@@ -185,7 +182,6 @@ Time Engine::State::catch_up(EpochObserver& observer) {
   };
   for (Agreement agreed = look(); agreed.earliest() < boundary; agreed = look())
     run_outer_window(agreed);
-  window->run_everyone(*executor, boundary);
   sample(observer);
   look();
   boundary = next;
@@ -213,7 +209,7 @@ bool Engine::State::settle(const std::function<bool()>& has_arrived) {
     boundary += step;
     for (; agreed.earliest() < boundary; agreed = all([] { return false; }))
       run_outer_window(agreed);
-    window->run_everyone(*executor, boundary);
+    window->run_everyone(*executor, boundary, nullptr);
   }
   return true;
 }

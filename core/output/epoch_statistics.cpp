@@ -24,34 +24,44 @@ void EpochStatistics::append(std::size_t kind, std::size_t instance, const Stati
   view.schema->gather(view.values, layout_.tenants_of(kind), std::span(words, size));
 }
 
-std::vector<std::byte> EpochStatistics::sample(Time end,
-                                               std::span<const LocalComponent> components) {
-  std::vector<std::byte> contribution;
-  contribution.reserve(last_sample_);
-  for (const LocalComponent& local : components) {
-    const Graph::Node& node = graph_.nodes()[local.id.value()];
-    const std::size_t kind = node.kind.value();
-    if (layout_.row_size(kind) > 0 && layout_.kinds()[kind].instances > 0) {
-      const StatisticsView view = local.component->statistics(end);
-      LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
-                     graph_.name(local.id) + " has other statistics than its kind");
-      append(kind, node.index, view, contribution);
-    }
-    const std::vector<StatisticsView> parts = local.component->parts(end);
-    for (auto view = parts.begin(); view != parts.end(); ++view) {
-      const auto like_it = [&](const StatisticsView& other) {
-        return other.schema == view->schema && other.group == view->group;
-      };
-      const auto each = std::count_if(parts.begin(), parts.end(), like_it);
-      const auto before = std::count_if(parts.begin(), view, like_it);
-      const std::size_t of_part =
-          layout_.kind_of(view->schema, view->group ? view->group : node.group);
-      // A group's parts are all of one component.
-      const std::uint64_t first = view->group ? 0 : node.index * std::uint64_t(each);
-      append(of_part, std::size_t(first) + std::size_t(before), *view, contribution);
-    }
+void EpochStatistics::prepare(std::span<const LocalComponent> components) {
+  seen_.resize(components.size());
+}
+
+void EpochStatistics::look(Time end, std::size_t number, const LocalComponent& local) {
+  std::vector<std::byte>& seen = seen_[number];
+  seen.clear();
+  const Graph::Node& node = graph_.nodes()[local.id.value()];
+  const std::size_t kind = node.kind.value();
+  if (layout_.row_size(kind) > 0 && layout_.kinds()[kind].instances > 0) {
+    const StatisticsView view = local.component->statistics(end);
+    LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
+                   graph_.name(local.id) + " has other statistics than its kind");
+    append(kind, node.index, view, seen);
   }
-  last_sample_ = contribution.size();
+  const std::vector<StatisticsView> parts = local.component->parts(end);
+  for (auto view = parts.begin(); view != parts.end(); ++view) {
+    const auto like_it = [&](const StatisticsView& other) {
+      return other.schema == view->schema && other.group == view->group;
+    };
+    const auto each = std::count_if(parts.begin(), parts.end(), like_it);
+    const auto before = std::count_if(parts.begin(), view, like_it);
+    const std::size_t of_part =
+        layout_.kind_of(view->schema, view->group ? view->group : node.group);
+    // A group's parts are all of one component.
+    const std::uint64_t first = view->group ? 0 : node.index * std::uint64_t(each);
+    append(of_part, std::size_t(first) + std::size_t(before), *view, seen);
+  }
+}
+
+std::vector<std::byte> EpochStatistics::sample(Time, std::span<const LocalComponent> components) {
+  LOCKSTEP_CHECK(seen_.size() == components.size(), "an epoch's components were not looked at");
+  std::size_t size = 0;
+  for (const std::vector<std::byte>& seen : seen_) size += seen.size();
+  std::vector<std::byte> contribution;
+  contribution.reserve(size);
+  for (const std::vector<std::byte>& seen : seen_)
+    contribution.insert(contribution.end(), seen.begin(), seen.end());
   return contribution;
 }
 

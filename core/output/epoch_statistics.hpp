@@ -9,7 +9,8 @@
 namespace lockstep {
 
 /// Samples the statistics of all components at each epoch and hands them to the recorder of rank 0,
-/// in an order that does not depend on the owners of components.
+/// in an order that does not depend on the owners of components.  Threads gather the words of the
+/// components that they have just run, whose counters are in their caches.
 class EpochStatistics final : public EpochObserver {
  public:
   /// Makes the sampler.  `layout`: kinds in the order of the graph, then those of parts;
@@ -17,6 +18,9 @@ class EpochStatistics final : public EpochObserver {
   EpochStatistics(const Graph& graph, const StatisticsLayout& layout, StatisticsRecorder* recorder)
       : graph_(graph), layout_(layout), recorder_(recorder) {}
 
+  void prepare(std::span<const LocalComponent> components) override;
+  void look(Time end, std::size_t number, const LocalComponent& component) override;
+  /// Returns what look() has seen of the components.
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
 
@@ -39,7 +43,7 @@ class EpochStatistics final : public EpochObserver {
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;
   std::vector<std::uint64_t> values_;
-  std::size_t last_sample_ = 0;  ///< bytes of the last sample
+  std::vector<std::vector<std::byte>> seen_;  ///< what look() has seen of each component
 };
 
 }  // namespace lockstep

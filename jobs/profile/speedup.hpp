@@ -6,9 +6,9 @@
 /// out to threads, the longest first to the thread with the least; they are dealt to ranks once, so
 /// that each gets the same cost of every kind.  Ranks that have whole GPUs meet after as many
 /// windows as the recorded run counted for such ranks; other ranks meet after each window.  The
-/// time for collecting an epoch stays the same, and ranks share the time for sampling it.  Rows are
-/// written to the file by the clock of this computer, or when there is no more room for them, so
-/// that a faster run writes less often.
+/// time for collecting an epoch stays the same, and all threads share the time for sampling it.
+/// Rows are written to the file by the clock of this computer, or when there is no more room for
+/// them, so that a faster run writes less often.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
 /// exchange costs the same for every cut, and the gain of cores from their own caches is the same

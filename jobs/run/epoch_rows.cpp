@@ -21,15 +21,27 @@ EpochRows::EpochRows(EpochStatistics& statistics, Output* output, const Machine&
       tenants_(machine.tenant_names()),
       on_no_progress_(on_no_progress) {}
 
-void EpochRows::find_counters(std::span<const LocalComponent> components) {
-  if (!counters_.empty()) return;
+void EpochRows::prepare(std::span<const LocalComponent> components) {
+  statistics_.prepare(components);
+  if (seen_.size() == components.size()) return;
+  seen_.clear();
   for (const LocalComponent& local : components) {
-    if (auto* const counter = dynamic_cast<GridCounter*>(local.component))
-      counters_.push_back(counter);
-    if (auto* const source = dynamic_cast<ProgressSource*>(local.component))
-      progress_.push_back({source, numbers_at(local.id)});
+    Seen& seen = seen_.emplace_back();
+    seen.counter = dynamic_cast<GridCounter*>(local.component);
+    seen.progress = dynamic_cast<ProgressSource*>(local.component);
+    seen.tenants = numbers_at(local.id);
+    seen.bits.resize(seen.tenants != nullptr ? seen.tenants->size() : tenants_.size());
     if (auto* const host = dynamic_cast<Host*>(local.component)) host_ = host;
   }
+}
+
+void EpochRows::look(Time end, std::size_t number, const LocalComponent& component) {
+  statistics_.look(end, number, component);
+  Seen& seen = seen_[number];
+  seen.counted.clear();
+  if (seen.counter != nullptr) seen.counter->take_grid_counts(end, seen.counted);
+  std::fill(seen.bits.begin(), seen.bits.end(), std::uint8_t{0});
+  if (seen.progress != nullptr) seen.progress->take_progress(end, seen.bits);
 }
 
 const std::vector<std::uint32_t>* EpochRows::numbers_at(ComponentId component) const {
@@ -37,39 +49,25 @@ const std::vector<std::uint32_t>* EpochRows::numbers_at(ComponentId component) c
   return &machine_.site_of(component).place().tenants;
 }
 
-ProgressBits EpochRows::take_progress(Time end) {
-  ProgressBits seen(tenants_.size());
-  ProgressBits there(tenants_.size());
-  for (const Source& source : progress_) {
-    if (source.tenants == nullptr) {
-      source.component->take_progress(end, seen);
-      continue;
-    }
-    const std::span<std::uint8_t> of_gpu(there.data(), source.tenants->size());
-    std::fill(of_gpu.begin(), of_gpu.end(), std::uint8_t{0});
-    source.component->take_progress(end, of_gpu);
-    for (std::size_t t = 0; t < of_gpu.size(); ++t) seen[(*source.tenants)[t]] |= of_gpu[t];
-  }
-  return seen;
-}
-
 /// Returns this rank's sample: statistics, then counts of grids, then the number of these counts,
 /// then the progress of tenants.
 std::vector<std::byte> EpochRows::sample(Time end, std::span<const LocalComponent> components) {
   static_assert(std::is_trivially_copyable_v<GridContribution>);
-  find_counters(components);
   std::vector<std::byte> contribution = statistics_.sample(end, components);
-  std::vector<GridContribution> counted;
-  for (GridCounter* const counter : counters_) counter->take_grid_counts(end, counted);
-  const std::uint64_t count = counted.size();
   const auto append = [&](const void* data, std::size_t bytes) {
     const auto* const begin = static_cast<const std::byte*>(data);
     contribution.insert(contribution.end(), begin, begin + bytes);
   };
-  append(counted.data(), counted.size() * sizeof(GridContribution));
+  std::uint64_t count = 0;
+  ProgressBits bits(tenants_.size());
+  for (const Seen& seen : seen_) {
+    append(seen.counted.data(), seen.counted.size() * sizeof(GridContribution));
+    count += seen.counted.size();
+    for (std::size_t t = 0; t < seen.bits.size(); ++t)
+      bits[seen.tenants != nullptr ? (*seen.tenants)[t] : t] |= seen.bits[t];
+  }
   append(&count, sizeof count);
-  const ProgressBits seen = take_progress(end);
-  append(seen.data(), seen.size());
+  append(bits.data(), bits.size());
   return contribution;
 }
 

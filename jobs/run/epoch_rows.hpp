@@ -24,6 +24,8 @@ class EpochRows final : public EpochObserver {
   EpochRows(EpochStatistics& statistics, Output* output, const Machine& machine,
             NoProgress on_no_progress);
 
+  void prepare(std::span<const LocalComponent> components) override;
+  void look(Time end, std::size_t number, const LocalComponent& component) override;
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
   bool wants_account() const override;
@@ -31,18 +33,18 @@ class EpochRows final : public EpochObserver {
   void account(Time end, const std::string& waiting) override;
 
  private:
-  void find_counters(std::span<const LocalComponent> components);
   /// Returns the scenario's numbers of a component's tenants; nullptr: the component uses the same
   /// numbers.
   const std::vector<std::uint32_t>* numbers_at(ComponentId component) const;
-  /// Accounts that the components of this rank give of the tenants.
-  ProgressBits take_progress(Time end);
 
-  /// A component that counts by tenants, with its own numbers for them.
-  struct Source {
-    ProgressSource* component;
-    /// Tenant numbers; nullptr: numbers in the scenario.
-    const std::vector<std::uint32_t>* tenants;
+  /// A component of this rank, and what look() has seen of it.
+  struct Seen {
+    GridCounter* counter = nullptr;      ///< nullptr: counts for no grid
+    ProgressSource* progress = nullptr;  ///< nullptr: gives no account of tenants
+    /// Scenario's numbers of the component's tenants; nullptr: the component uses the same numbers.
+    const std::vector<std::uint32_t>* tenants = nullptr;
+    std::vector<GridContribution> counted;
+    ProgressBits bits;  ///< bits of each of the component's tenants
   };
 
   EpochStatistics& statistics_;
@@ -50,9 +52,8 @@ class EpochRows final : public EpochObserver {
   const Machine& machine_;
   const std::vector<std::string> tenants_;
   const NoProgress on_no_progress_;
-  std::vector<GridCounter*> counters_;
-  std::vector<Source> progress_;
-  Host* host_ = nullptr;  ///< the host, on rank 0
+  std::vector<Seen> seen_;  ///< in the order of the components
+  Host* host_ = nullptr;    ///< the host, on rank 0
 };
 
 }  // namespace lockstep

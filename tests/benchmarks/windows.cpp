@@ -19,6 +19,12 @@ namespace {
 class Log final : public EpochObserver {
  public:
   Log(const Graph& graph, const StatisticsLayout& layout) : sampler_(graph, layout, nullptr) {}
+  void prepare(std::span<const LocalComponent> components) override {
+    sampler_.prepare(components);
+  }
+  void look(Time end, std::size_t number, const LocalComponent& component) override {
+    sampler_.look(end, number, component);
+  }
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
     return sampler_.sample(end, components);
   }

@@ -188,6 +188,12 @@ class MachineBench::StatisticsLog final : public EpochObserver {
         watched_(watched),
         tenants_(layout.tenants()) {}
 
+  void prepare(std::span<const LocalComponent> components) override {
+    sampler_.prepare(components);
+  }
+  void look(Time end, std::size_t number, const LocalComponent& component) override {
+    sampler_.look(end, number, component);
+  }
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
     if (watched_) look_at_progress(end, components);
     return sampler_.sample(end, components);

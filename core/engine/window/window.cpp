@@ -97,13 +97,15 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
 void Window::run(Executor& executor, const std::vector<Time>& horizons) {
   horizons_ = horizons;
   everyone_ = false;
+  observer_ = nullptr;
   ++counted_windows_;
   run_window(executor);
 }
 
-void Window::run_everyone(Executor& executor, Time horizon) {
+void Window::run_everyone(Executor& executor, Time horizon, EpochObserver* observer) {
   horizons_.assign(horizons_.size(), horizon);
   everyone_ = true;
+  observer_ = observer;
   run_window(executor);
 }
 
@@ -214,6 +216,8 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     const std::uint32_t position = share.to_run[i];
     run_component(share, position, worker);
     const Slot& slot = slots_[share.slots[position]];
+    if (observer_ != nullptr) [[unlikely]]
+      look_at(slot, worker);
     share.due[position] = std::min(slot.next, slot.pending.earliest());
     Time& floor = worker.floor[slot.kind];
     floor = std::min(floor, share.due[position]);
@@ -300,6 +304,18 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
   }
 }
 
+/// The time does not count as the component's: an epoch's end says nothing about other windows.
+void Window::look_at(const Slot& slot, Worker& worker) {
+  const std::uint64_t begin = ticks();
+  try {
+    observer_->look(horizons_[slot.kind], local_[slot.id.value()], {slot.id, slot.component});
+  } catch (...) {
+    Failure::keep_first(worker.failure, {horizons_[slot.kind], slot.id, std::current_exception()});
+    failed_.store(true, std::memory_order_relaxed);
+  }
+  worker.looking_ticks += ticks() - begin;
+}
+
 Inbox Window::build_inbox(Share& share, std::uint32_t position, Worker& worker) {
   Slot& slot = slots_[share.slots[position]];
   worker.inbox.begin(reached_[slot.kind], horizons_[slot.kind]);
@@ -323,6 +339,12 @@ double Window::copying_ticks() const {
              static_cast<double>(worker->measured_inboxes) * clock_cost_;
   }
   return std::max(total, 0.0) / static_cast<double>(workers_.size());
+}
+
+std::uint64_t Window::looking_ticks() const {
+  std::uint64_t total = 0;
+  for (const std::unique_ptr<Worker>& worker : workers_) total += worker->looking_ticks;
+  return total;
 }
 
 Profile Window::profile(double ticks_per_nanosecond) const {

@@ -27,8 +27,9 @@ class Window final : public WindowTasks {
 
   /// Lets every component simulate up to the horizon of its kind.
   void run(Executor& executor, const std::vector<Time>& horizons);
-  /// Runs as run() does, and also calls components that have nothing to do.
-  void run_everyone(Executor& executor, Time horizon);
+  /// Runs as run() does, and also calls components that have nothing to do. `observer`: looks at
+  /// each component afterwards, on the thread that ran it; may be nullptr.
+  void run_everyone(Executor& executor, Time horizon, EpochObserver* observer);
 
   /// Returns the earliest activity of each kind on this rank, messages on their way to the rank
   /// included.
@@ -57,6 +58,8 @@ class Window final : public WindowTasks {
 
   /// Ticks that copying and sorting messages took, per thread (estimated from a sample).
   double copying_ticks() const;
+  /// Returns the ticks that observers took to look at components, summed over the threads.
+  std::uint64_t looking_ticks() const;
   Profile profile(double ticks_per_nanosecond) const;
 
   void fetch(std::uint32_t share, std::uint64_t number) const override;
@@ -77,6 +80,7 @@ class Window final : public WindowTasks {
   static void fetch_places(const Share& share, std::uint32_t position);
   void run_component(Share& share, std::uint32_t position, Worker& worker);
   void advance(Share& share, std::uint32_t position, Worker& worker);
+  void look_at(const Slot& slot, Worker& worker);
   Inbox build_inbox(Share& share, std::uint32_t position, Worker& worker);
 
   // The interval is odd: often every second window runs SMs, and partitions run in the others.
@@ -113,6 +117,7 @@ class Window final : public WindowTasks {
   std::uint64_t counted_windows_ = 0;
   /// true: every component is called, whether or not it has something to do.
   bool everyone_ = false;
+  EpochObserver* observer_ = nullptr;  ///< looks at the components of this window, if any
   /// Number of windows for which this one is the sample; 0: not measured.
   std::uint64_t weight_ = 0;
 };

@@ -43,6 +43,7 @@ struct alignas(128) Worker {
   // Sampled times; each sample counts for as many windows as it stands for.
   std::uint64_t copying_ticks = 0;  ///< ticks spent on copying inboxes
   std::uint64_t measured_inboxes = 0;
+  std::uint64_t looking_ticks = 0;  ///< ticks in which observers looked at components
   std::vector<WindowCost> costs;
   ThreadTime time;  ///< times of the thread, for a profile
 };

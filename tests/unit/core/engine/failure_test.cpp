@@ -145,6 +145,28 @@ TEST(Failure, OfTheEpochWriterStopsAllRanks) {
   EXPECT_EQ(text[1], "another rank failed");
 }
 
+TEST(Failure, OfALookAtTheEndOfAnEpochNamesTheComponent) {
+  struct Broken final : EpochObserver {
+    void look(Time, std::size_t number, const LocalComponent&) override {
+      if (number == 1) throw InternalError("has no counters");
+    }
+  };
+  const Graph graph = ring(2);
+  SelfCommunicator alone;
+  Engine engine(graph, Assignment::spread(graph, 1, 1),
+                test::scripted([](std::uint32_t, Scripted& c) { c.at(1_us, nullptr); }), alone, {});
+  Broken observer;
+  RunControl control;
+  std::string text;
+  try {
+    engine.run(observer, control);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  EXPECT_NE(text.find("internal error in unit[1] at"), std::string::npos) << text;
+  EXPECT_NE(text.find("has no counters"), std::string::npos) << text;
+}
+
 TEST(Failure, OfALateMessageNamesTheReceiver) {
   const Graph graph = ring(2);
   Link link = graph.link(LinkId{0});

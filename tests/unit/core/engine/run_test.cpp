@@ -133,10 +133,19 @@ TEST_F(Run, AnArrivalAtAnEpochBelongsToTheNextOne) {
 
 TEST_F(Run, EpochsAreSampledWithEveryComponentAtTheirEnd) {
   struct Observer final : EpochObserver {
+    void prepare(std::span<const LocalComponent> components) override {
+      looks.assign(components.size(), 0);
+    }
+    void look(Time end, std::size_t number, const LocalComponent& local) override {
+      EXPECT_EQ(static_cast<Scripted&>(*local.component).stands_at, end);
+      EXPECT_EQ(local.id.value(), number);
+      ++looks[number];
+    }
     std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
       for (const LocalComponent& local : components) {
         EXPECT_EQ(static_cast<Scripted&>(*local.component).stands_at, end);
       }
+      EXPECT_EQ(looks, (std::vector<int>{1, 1}));
       return std::vector<std::byte>(components.size());
     }
     void collect(Time, std::span<const std::vector<std::byte>> parts) override {
@@ -145,6 +154,7 @@ TEST_F(Run, EpochsAreSampledWithEveryComponentAtTheirEnd) {
       ++epochs;
     }
     int epochs = 0;
+    std::vector<int> looks;
   } observer;
   options_.stop_at = 35_us;
   engine_.emplace(graph_, Assignment::spread(graph_, 1, 1),

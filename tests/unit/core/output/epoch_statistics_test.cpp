@@ -58,6 +58,8 @@ struct Components {
       for (std::uint32_t id = 0; id < by_id.size(); ++id) {
         if (rank_of(id) == rank) local.push_back({ComponentId{id}, by_id[id]});
       }
+      observer.prepare(local);
+      for (std::size_t i = 0; i < local.size(); ++i) observer.look(Time{5}, i, local[i]);
       contributions.push_back(observer.sample(Time{5}, local));
     }
     observer.collect(Time{5}, contributions);
