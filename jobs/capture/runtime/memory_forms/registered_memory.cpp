@@ -13,7 +13,7 @@
 namespace lockstep::capture {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page_bytes = 4096;
 
 /// Whole pages of the program, and their address on the GPU; 0: none.
 struct Registered {
@@ -65,8 +65,8 @@ Error register_host(void* pointer, std::size_t bytes) {
   const std::lock_guard lock(registered_mutex);
   if (registered.contains(begin)) return already_registered;
   Registered pages;
-  pages.first = begin / page * page;
-  pages.bytes = (begin + bytes + page - 1) / page * page - pages.first;
+  pages.first = begin / page_bytes * page_bytes;
+  pages.bytes = (begin + bytes + page_bytes - 1) / page_bytes * page_bytes - pages.first;
   if (!overlaps_others(pages.first, pages.bytes) && !holds_this_stack(pages.first, pages.bytes)) {
     void* shared = nullptr;
     const Error error =
