@@ -29,8 +29,10 @@ void EpochRows::prepare(std::span<const LocalComponent> components) {
     Seen& seen = seen_.emplace_back();
     seen.counter = dynamic_cast<GridCounter*>(local.component);
     seen.progress = dynamic_cast<ProgressSource*>(local.component);
-    seen.tenants = numbers_at(local.id);
-    seen.bits.resize(seen.tenants != nullptr ? seen.tenants->size() : tenants_.size());
+    if (seen.progress != nullptr) {
+      seen.tenants = numbers_at(local.id);
+      seen.bits.resize(seen.tenants != nullptr ? seen.tenants->size() : tenants_.size());
+    }
     if (auto* const host = dynamic_cast<Host*>(local.component)) host_ = host;
   }
 }

@@ -44,7 +44,7 @@ class EpochRows final : public EpochObserver {
     /// Scenario's numbers of the component's tenants; nullptr: the component uses the same numbers.
     const std::vector<std::uint32_t>* tenants = nullptr;
     std::vector<GridContribution> counted;
-    ProgressBits bits;  ///< bits of each of the component's tenants
+    ProgressBits bits;  ///< bits of each of the tenants; empty without an account
   };
 
   EpochStatistics& statistics_;
