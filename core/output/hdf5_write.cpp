@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5_library.hpp"
@@ -14,8 +15,11 @@ namespace {
 
 constexpr std::uint64_t largest_chunk = 1 << 20;  // most elements in a chunk of a fixed array
 
+// Making a type, a space or a list of properties costs more than using it, and a file has thousands
+// of attributes.  So those that come again are made once and kept for ever.
+
 /// Returns the type of texts of a fixed length, padded with zeros: the only kind that SWMR allows.
-Handle text_type(std::size_t length) {
+Handle make_text_type(std::size_t length) {
   Handle type = owned_type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.id(), std::max<std::size_t>(length, 1));
   H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
@@ -23,8 +27,22 @@ Handle text_type(std::size_t length) {
   return type;
 }
 
-Handle member_type(const Member& member) {
-  if (const auto* scalar = std::get_if<Scalar>(&member.type)) return number_type(*scalar);
+const Handle& text_type(std::size_t length) {
+  static auto& types = *new std::map<std::size_t, Handle>;
+  const auto [type, is_new] = types.try_emplace(length);
+  if (is_new) type->second = make_text_type(length);
+  return type->second;
+}
+
+const Handle& kept_number_type(Scalar number) {
+  static auto& types = *new std::map<Scalar, Handle>;
+  const auto [type, is_new] = types.try_emplace(number);
+  if (is_new) type->second = number_type(number);
+  return type->second;
+}
+
+const Handle& member_type(const Member& member) {
+  if (const auto* scalar = std::get_if<Scalar>(&member.type)) return kept_number_type(*scalar);
   return text_type(std::get<std::size_t>(member.type));
 }
 
@@ -36,6 +54,11 @@ Handle compound_type(const std::vector<Member>& members, std::size_t bytes) {
   return type;
 }
 
+const Handle& scalar_space() {
+  static const auto& space = *new Handle(owned_space(H5Screate(H5S_SCALAR)));
+  return space;
+}
+
 Handle simple_space(const Shape& shape, const Shape& limit) {
   if (shape.empty()) return owned_space(H5Screate(H5S_SCALAR));
   const std::vector<hsize_t> size(shape.begin(), shape.end()), most(limit.begin(), limit.end());
@@ -44,13 +67,16 @@ Handle simple_space(const Shape& shape, const Shape& limit) {
 
 /// Returns properties with groups on the way, and without time stamps, so that equal runs make
 /// equal files.
-Handle link_properties() {
-  Handle list = owned_list(H5Pcreate(H5P_LINK_CREATE));
-  H5Pset_create_intermediate_group(list.id(), 1);
+const Handle& link_properties() {
+  static const auto& list = *new Handle([] {
+    Handle made = owned_list(H5Pcreate(H5P_LINK_CREATE));
+    H5Pset_create_intermediate_group(made.id(), 1);
+    return made;
+  }());
   return list;
 }
 
-Handle dataset_properties(const Shape& chunk, bool compress, Sums sums) {
+Handle make_dataset_properties(const Shape& chunk, bool compress, Sums sums) {
   Handle list = owned_list(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_obj_track_times(list.id(), false);
   if (!chunk.empty()) {
@@ -63,6 +89,13 @@ Handle dataset_properties(const Shape& chunk, bool compress, Sums sums) {
   }
   if (sums == Sums::checked) H5Pset_fletcher32(list.id());
   return list;
+}
+
+const Handle& dataset_properties(const Shape& chunk, bool compress, Sums sums) {
+  static auto& lists = *new std::map<std::tuple<Shape, bool, Sums>, Handle>;
+  const auto [list, is_new] = lists.try_emplace({chunk, compress, sums});
+  if (is_new) list->second = make_dataset_properties(chunk, compress, sums);
+  return list->second;
 }
 
 Handle create_dataset(const Handle& file, const std::string& name, const std::string& path,
@@ -253,7 +286,7 @@ void File::write_text(const std::string& path, const std::string& text) {
 }
 
 void File::write_array(const std::string& path, Scalar type, const Shape& shape, const void* data) {
-  keep(path, write_whole(file_, path_, path, number_type(type), shape, data));
+  keep(path, write_whole(file_, path_, path, kept_number_type(type), shape, data));
   if (type == Scalar::bf16) set_attribute(path, "encoding", std::string("bfloat16"));
 }
 
@@ -314,7 +347,8 @@ namespace {
 
 void put_attribute(const Handle& object, const std::string& file, const std::string& name,
                    const Handle& type, const Shape& shape, const void* data) {
-  const Handle space = simple_space(shape, shape);
+  const Handle of_shape = shape.empty() ? Handle() : simple_space(shape, shape);
+  const Handle& space = shape.empty() ? scalar_space() : of_shape;
   Handle attribute = owned_attribute(written(
       H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
       file));
@@ -324,16 +358,15 @@ void put_attribute(const Handle& object, const std::string& file, const std::str
 
 void write_attribute(const Handle& object, const std::string& file, const std::string& name,
                      const AttributeValue& value) {
-  Handle type = number_type(Scalar::u64);
-  const void* data = std::get_if<std::uint64_t>(&value);
   if (const auto* real = std::get_if<double>(&value)) {
-    type = number_type(Scalar::f64);
-    data = real;
+    put_attribute(object, file, name, kept_number_type(Scalar::f64), {}, real);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    type = text_type(text->size());
-    data = text->empty() ? "\0" : text->data();
+    put_attribute(object, file, name, text_type(text->size()), {},
+                  text->empty() ? "\0" : text->data());
+  } else {
+    put_attribute(object, file, name, kept_number_type(Scalar::u64), {},
+                  &std::get<std::uint64_t>(value));
   }
-  put_attribute(object, file, name, type, {}, data);
 }
 
 }  // namespace

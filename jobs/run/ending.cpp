@@ -122,9 +122,8 @@ void write_tables(const Ended& run, const Counted& counted, Output& output) {
 void print(const Ended& run, const Counted& counted, const Output& output) {
   const std::uint64_t warps = counted.totals.sum_over_tenants("sm", "warp_instructions");
   const RunCost& cost = run.cost;
-  const auto kernels =
-      sum_of_kernels(h5::File::open_to_read(output.file.path()), counted.tenants.size(),
-                     parse_document(run.configuration, "the configuration"));
+  const auto kernels = sum_of_kernels(h5::File::open_to_read(output.file.path()),
+                                      counted.tenants.size(), run.configuration);
   std::fputs(
       result_table(run.scenario, counted.tenants, run.machine, counted.totals, kernels).c_str(),
       stdout);

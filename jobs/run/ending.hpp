@@ -26,7 +26,7 @@ struct Gathered {
 struct Ended {
   const CommandLine& line;
   const Scenario& scenario;
-  const std::string& configuration;  ///< configuration as in /config
+  const Node& configuration;  ///< configuration as in /config
   const Machine& machine;
   const Engine& engine;
   const Gathered& gathered;

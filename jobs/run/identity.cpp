@@ -129,19 +129,23 @@ std::string program_build() {
   return build_text;
 }
 
-std::vector<RankFact> stop_in(const std::string& configuration) {
+static std::vector<RankFact> stop_of(const Node& configuration) {
   std::vector<RankFact> facts;
-  add_values(parse_document(configuration, "the configuration"), facts);
+  add_values(configuration, facts);
   std::erase_if(facts, [](const RankFact& fact) { return !is_of_ending(fact); });
   return facts;
 }
 
+std::vector<RankFact> stop_in(const std::string& configuration) {
+  return stop_of(parse_document(configuration, "the configuration"));
+}
+
 Identity::Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
-                   const std::string& configuration)
+                   const Node& configuration)
     : facts_{{"the program", program_version()}, {"--check", line.check ? "on" : "off"}},
-      stop_(stop_in(configuration)) {
+      stop_(stop_of(configuration)) {
   if (!line.bounds) facts_.push_back({"--no-bounds", "on"});
-  add_values(parse_document(configuration, "the configuration"), facts_);
+  add_values(configuration, facts_);
   add_workloads(document, scenario, facts_);
   add_bytes(scenario, facts_);
   digest_ = hash_of(facts_);

@@ -18,7 +18,7 @@ class Identity {
   /// Makes the identity.  `document`: the document of the scenario; tenants that the scenario lacks
   /// do not count.
   Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
-           const std::string& configuration);
+           const Node& configuration);
 
   /// Returns a digest that is equal for runs with equal final files.
   const std::string& digest() const { return digest_; }

@@ -26,12 +26,12 @@ struct Output {
   StatisticsRecorder recorder;
 
   template <class... Resumed>
-  Output(const std::string& path, const std::string& configuration, const Identity& identity,
-         const Machine& machine, Resumed... resumed)
+  Output(const std::string& path, const std::string& configuration, const Node& resolved,
+         const Identity& identity, const Machine& machine, Resumed... resumed)
       : file(path, resumed...),
         kernels(file, table_schema_of<KernelRow>(columns_of(machine)),
                 machine.longest_kernel_name()),
-        kernel_rows(parse_document(configuration, "the configuration")),
+        kernel_rows(resolved),
         recorder(
             (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
              file.set_run("run_digest", identity.run_digest()), file),

@@ -76,6 +76,7 @@ struct Prepared {
   const Machine machine;
   const Assignment assignment;
   const std::string configuration;
+  const Node resolved;  ///< the configuration as a document
   const Identity identity;
   std::string note;                ///< note about a repeated run
   std::unique_ptr<Output> output;  ///< the output, on rank 0
@@ -97,7 +98,8 @@ struct Prepared {
                                         .weights = read_weights(line.weights, machine.graph()),
                                         .on_rank_0 = machine.host()})),
         configuration(configuration_text(scenario, parameters)),
-        identity(line, document, scenario, configuration) {
+        resolved(parse_document(configuration, "the configuration")),
+        identity(line, document, scenario, resolved) {
     refuse_inputs(output_path(line), line, scenario);
     note = compare_with_recipe(line, identity.facts());
   }
@@ -114,10 +116,10 @@ struct Prepared {
     make_folder_of(path);
     if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
     if (line.resume.empty()) {
-      output = std::make_unique<Output>(path, configuration, identity, machine);
+      output = std::make_unique<Output>(path, configuration, resolved, identity, machine);
     } else {
-      output =
-          std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
+      output = std::make_unique<Output>(path, configuration, resolved, identity, machine,
+                                        RunOutput::Resumed{});
     }
     // The runs alone of compare are of no scenario that somebody wrote.
     if (line.resumable) write_recipe(output->file, recipe_text(document, parameters));
@@ -218,7 +220,8 @@ RunOutcome conclude(const Ended& ended, const std::optional<CheckResult>& check,
 Identity identity_of(const CommandLine& line, const ScenarioChange& change) {
   const Node document = scenario_document(line);
   const Scenario scenario = change(read_scenario(document, scenario_name(line)));
-  return {line, document, scenario, configuration_text(scenario, read_machine(scenario))};
+  const std::string configuration = configuration_text(scenario, read_machine(scenario));
+  return {line, document, scenario, parse_document(configuration, "the configuration")};
 }
 
 RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
@@ -228,7 +231,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   std::unique_ptr<Prepared> run;
   together(communicator,
            [&] { run = std::make_unique<Prepared>(line, change, communicator.size()); });
-  require_same_run(line, run->document, run->configuration, communicator);
+  require_same_run(line, run->document, run->resolved, communicator);
   const Machine& machine = run->machine;
   std::optional<CheckpointReader> source;
   together(communicator, [&] {
@@ -287,8 +290,8 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   if (preempts(run->parameters.policies))
     gathered.preemptions = gather_preemptions(engine, machine);
   if (!output) return {status, {}};
-  const Ended ended{line,   run->scenario, run->configuration, machine,
-                    engine, gathered,      summary.end,        checkpoints.cost(summary)};
+  const Ended ended{line,   run->scenario, run->resolved, machine,
+                    engine, gathered,      summary.end,   checkpoints.cost(summary)};
   return conclude(ended, checked, status, checkpoints, *output);
 }
 

@@ -47,7 +47,7 @@ void find_files(const Node& node, std::set<std::string>& files) {
   }
 }
 
-Facts facts_of(const CommandLine& line, const Node& document, const std::string& configuration) {
+Facts facts_of(const CommandLine& line, const Node& document, const Node& configuration) {
   Facts facts{{"--threads", std::to_string(line.threads)},
               {"--check", line.check ? "on" : "off"},
               {"--profile", line.profile ? "on" : "off"},
@@ -55,7 +55,7 @@ Facts facts_of(const CommandLine& line, const Node& document, const std::string&
               {"--output", line.output.empty() ? "none" : line.output},
               {"--checkpoint-every", fmt::format("{} s", line.checkpoint_seconds)},
               {"the program", digest_of("/proc/self/exe")}};
-  add_values(parse_document(configuration, "the configuration"), facts);
+  add_values(configuration, facts);
   std::set<std::string> files{line.config_of.empty() ? line.scenario : line.config_of};
   if (!line.weights.empty()) files.insert(line.weights);
   if (!line.resume.empty()) {
@@ -73,8 +73,8 @@ void require_same_command(const std::string& command, Communicator& communicator
   if (communicator.size() > 1) require_alike({{"the command", command}}, communicator);
 }
 
-void require_same_run(const CommandLine& line, const Node& document,
-                      const std::string& configuration, Communicator& communicator) {
+void require_same_run(const CommandLine& line, const Node& document, const Node& configuration,
+                      Communicator& communicator) {
   if (communicator.size() == 1) return;
   Facts facts;
   together(communicator, [&] { facts = facts_of(line, document, configuration); });

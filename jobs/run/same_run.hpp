@@ -19,7 +19,7 @@ void require_same_command(const std::string& command, Communicator& communicator
 /// Checks before the first window that all ranks have the same options, program, keys of the
 /// resolved configuration, and bytes of every file that the scenario names. `document`: the
 /// scenario's document with all included files.
-void require_same_run(const CommandLine& line, const Node& document,
-                      const std::string& configuration, Communicator& communicator);
+void require_same_run(const CommandLine& line, const Node& document, const Node& configuration,
+                      Communicator& communicator);
 
 }  // namespace lockstep
