@@ -52,6 +52,12 @@ class Tenth(unittest.TestCase):
         self.assertEqual([tenth.verdict(self.rows[i], printed) for i in (3, 4, 5)],
                          ["same", "differs: w4 | 5", "not printed"])
 
+    def test_rows_that_a_page_puts_together_have_the_same_figures_or_others(self):
+        together = tenth.rows_of("", "| w | none, tree |\n|---|---|\n| w3 | 3, 1.50 |\n| w4 | 5, 7 |\n")
+        apart = tenth.rows_of("", "| w | how | ms |\n|---|---|---|\n| w3 | tree | 1.50 |\n| w3 | none | 3 |\n"
+                              "| w4 | none | 5 |\n")
+        self.assertEqual([tenth.verdict(row, apart) for row in together], ["same figures", "other figures: 7"])
+
 
 if __name__ == "__main__":
     unittest.main()
