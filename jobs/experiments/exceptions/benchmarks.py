@@ -22,6 +22,7 @@ class Benchmark:
     quick: str
     outputs: tuple = ()  # buffers that the kernel writes and nobody has touched
     prepared: tuple = ()  # buffers that earlier kernels fill
+    workload: str = ""  # "": of the benchmark's name
 
 
 # Full sizes have more blocks than fit on the SMs at once.
@@ -53,7 +54,13 @@ HEAP = {
     "quadtree": Benchmark("quadtree_split", "{points: 65536, levels: 5, crowd: 32, block: 512}",
                           "{points: 16384, levels: 4, crowd: 32, block: 256}"),
 }
-ALL = {**PARBOIL, **HEAP}
+# histo with as many bins as Parboil's, 996 * 1040, and values that go to all of them.
+LARGE = {
+    "histo_large": Benchmark("histo_main", "{n: 131072, slices: 506, blocks: 4, rounds: 1, deviation: 172000}",
+                             "{n: 32768, slices: 126, blocks: 4, rounds: 1, deviation: 43000}", ("counts",),
+                             ("data", "range"), "histo"),
+}
+ALL = {**PARBOIL, **HEAP, **LARGE}
 
 # Where a workload's data are when the measured kernel starts.
 RESIDENT = "resident"  # in GPU memory, as shipped
@@ -64,7 +71,7 @@ PAGED = "paged"  # inputs in CPU memory, outputs nowhere yet
 def workload_text(name, placement):
     """The shipped workload with its buffers where `placement` says."""
     benchmark = ALL[name]
-    text = (WORKLOADS / f"{name}.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
+    text = (WORKLOADS / f"{benchmark.workload or name}.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
     if placement == COPIED:
         for buffer in benchmark.outputs:
             text = re.sub(rf"^(  {buffer}: \{{.*)memory: device", r"\1memory: managed", text, flags=re.MULTILINE)

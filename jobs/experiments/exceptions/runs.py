@@ -34,20 +34,23 @@ class Run:
     host: str = "nvlink"
     sms: int = 16
     quick: bool = False
+    machine: tuple = ()  # of (key of the GPU, YAML flow text), beside the number of SMs
 
     def name(self):
         """Of its files: the policies by name, their parameters as a checksum."""
         names = [re.search(r"[a-z][a-z0-9-]+", text.replace("name:", ""))[0] for _, text in self.policies]
         size = ["quick"] if self.quick else []
-        checksum = zlib.crc32(repr(self.policies).encode())
+        checksum = zlib.crc32(repr(self.policies + self.machine).encode())
         return "-".join([self.benchmark, self.placement, self.host, f"{self.sms}sms", *size, *names, f"{checksum:08x}"])
 
     def scenario(self, folder):
         parameters = getattr(benchmarks.ALL[self.benchmark], "quick" if self.quick else "full")
         policies = {"page_manager": "base-pages", **dict(self.policies)}
         listed = ", ".join(f"{key}: {text}" for key, text in policies.items())
+        override = "".join(f", gpu.{key}: {text}" for key, text in self.machine)
         return (f"gpu: {REPOSITORY}/configs/gpus/k20.yaml\nhost: {REPOSITORY}/configs/hosts/{self.host}.yaml\n"
-                f"simulation: {{epoch: 1ms}}\noverride: {{gpu.sm.count: {self.sms}}}\npolicies: {{{listed}}}\n"
+                f"simulation: {{epoch: 1ms}}\noverride: {{gpu.sm.count: {self.sms}{override}}}\n"
+                f"policies: {{{listed}}}\n"
                 f"tenants:\n  - {{name: one, workload: {folder}/{self.benchmark}_{self.placement}.yaml, "
                 f"parameters: {parameters}}}\n")
 
@@ -68,12 +71,24 @@ class Experiment:
         sweeps.run_sweep(self.arguments, {run.name(): run.scenario(self.folder) for run in runs},
                          [run.name() for run in tiny], "10ms")
 
+    def kernels(self, run):
+        """Rows of /kernels of the measured kernel."""
+        with sweeps.open_output(self.folder / "output" / f"{run.name()}.h5") as file:
+            kernels = file["kernels"][:]
+        return kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()]
+
     @sweeps.blank_if_missing()
     def time(self, run):
         """Femtoseconds in which the benchmark's kernel ran; NaN without such a run, or while it goes on."""
-        with sweeps.open_output(self.folder / "output" / f"{run.name()}.h5") as file:
-            kernels = file["kernels"][:]
-        return sweeps.kernel_time(kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()])
+        return sweeps.kernel_time(self.kernels(run))
+
+    @sweeps.blank_if_missing()
+    def stalled(self, run, cause):
+        """Percent of the schedulers' cycles in the benchmark's kernel that issue nothing for this cause."""
+        kernels = self.kernels(run)
+        cycles = sum(float(kernels[name].sum()) for name in kernels.dtype.names
+                     if name == "issue_slots" or name.startswith("stall_"))
+        return 100 * float(kernels[f"stall_{cause}"].sum()) / cycles
 
     def ratio(self, base, run):
         """Performance of `run` relative to `base`."""

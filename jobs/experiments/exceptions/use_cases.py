@@ -3,6 +3,7 @@
 
     jobs/experiments/exceptions/use_cases.py run [--quick] [--figures 12 13 14] [--sms 16] [--folder DIR] [--jobs N]
     jobs/experiments/exceptions/use_cases.py draw [--quick] [--figures 12 13 14] [--sms 16] [--folder DIR]
+    jobs/experiments/exceptions/use_cases.py run [--thresholds 0 1 2 4] [--large]
 
 `run` runs the benchmarks on k20 with NVLink and PCIe, replay queue, faults of 64 KiB granules, and what of a fault
 keeps the next one waiting set to both `cpu+link` and `whole-cost`; `draw` prints tables beside what the paper says and
@@ -10,13 +11,14 @@ draws a picture per figure. Performance is time without the use case over time w
 
 Figure 12: block switching, and ideal switching; all data in CPU memory. Figure 13: faults on what malloc gives, handled
 by the GPU. Figure 14: faults on output pages, handled by the GPU, with inputs copied before and with inputs that fault.
-Section 5.5: `--sms 8 16 32`.
+Section 5.5: `--sms 8 16 32`. `--thresholds`: Figure 12 with blocks that stay while so many granules wait before theirs;
+NVLink. `--large`: Figures 12 and 14 of histo with as many bins as Parboil's.
 """
 import dataclasses
 import math
 
 from bars import draw_bars
-from benchmarks import COPIED, HEAP, PAGED, PARBOIL, RESIDENT
+from benchmarks import COPIED, HEAP, LARGE, PAGED, PARBOIL, RESIDENT
 from runs import HOSTS, Experiment, Run, geometric_mean, handling, parser_of
 
 SERIALIZATIONS = ("cpu+link", "whole-cost")
@@ -72,8 +74,15 @@ class Column:
         return Run(benchmark, self.placement, tuple(policies.items()), HOSTS[self.link][0], sms, arguments.quick)
 
 
+def by_threshold(thresholds):
+    """Figure 12 with a column for each threshold."""
+    variants = {f"threshold {n}": f"{{name: on-fault, extra_blocks: 4, threshold: {n}}}" for n in thresholds}
+    return dataclasses.replace(FIGURES[12], variants=variants)
+
+
 def columns_of(figure, arguments):
-    return [Column(v, p, link, s) for v in figure.variants for p in figure.placements for link in HOSTS
+    links = ["NVLink"] if arguments.thresholds else HOSTS
+    return [Column(v, p, link, s) for v in figure.variants for p in figure.placements for link in links
             for s in arguments.serialize]
 
 
@@ -105,10 +114,17 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--figures", nargs="*", type=int, choices=FIGURES, default=list(FIGURES))
     parser.add_argument("--sms", nargs="*", type=int, default=[16], help="sizes of the GPU")
+    parser.add_argument("--large", action="store_true", help="histo with an output of Parboil's size, alone")
+    parser.add_argument("--thresholds", nargs="*", type=int, default=[], help="Figure 12 alone, for each of them")
     parser.add_argument("--serialize", nargs="*", choices=SERIALIZATIONS, default=SERIALIZATIONS)
     arguments = parser.parse_args()
     experiment = Experiment(arguments)
-    chosen = [(number, FIGURES[number], sms) for sms in arguments.sms for number in arguments.figures]
+    figures = {n: FIGURES[n] for n in arguments.figures}
+    if arguments.large:
+        figures = {n: dataclasses.replace(FIGURES[n], benchmarks=LARGE) for n in (12, 14)}
+    if arguments.thresholds:
+        figures = {12: by_threshold(arguments.thresholds)}
+    chosen = [(number, figure, sms) for sms in arguments.sms for number, figure in figures.items()]
     if arguments.verb == "run":
         _, figure, sms = chosen[-1]
         column = columns_of(figure, arguments)[0]
