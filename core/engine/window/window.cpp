@@ -216,7 +216,7 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     const std::uint32_t position = share.to_run[i];
     run_component(share, position, worker);
     const Slot& slot = slots_[share.slots[position]];
-    if (observer_ != nullptr) [[unlikely]]
+    if (observer_ != nullptr && !failed()) [[unlikely]]
       look_at(slot, worker);
     share.due[position] = std::min(slot.next, slot.pending.earliest());
     Time& floor = worker.floor[slot.kind];
