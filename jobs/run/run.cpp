@@ -112,7 +112,8 @@ struct Prepared {
     if (!line.overwrite && line.resume.empty())
       require_own_output(path, line.resumable ? checkpoint_path(path) : "", identity);
     make_folder_of(path);
-    if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
+    if (line.checkpoint_seconds > 0 || line.checkpoint_at_stop)
+      require_place_of_checkpoint(checkpoint_path(path));
     if (line.resume.empty()) {
       output = std::make_unique<Output>(path, configuration, identity, machine);
     } else {
@@ -268,7 +269,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr,
                           expected_blocks(run->scenario));
     Supervisor supervisor(engine, progress, line.resumable ? &checkpoints : nullptr,
-                          line.checkpoint_seconds);
+                          {line.checkpoint_seconds, line.checkpoint_at_stop});
     summary = engine.run(observer, supervisor);
     status = supervisor.status();
     if (!summary.finished) summary.end = engine.catch_up(observer);

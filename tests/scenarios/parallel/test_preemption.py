@@ -151,6 +151,18 @@ class Preemption(ScenarioTest):
                 done = self.lockstep("diff", "one.h5", name)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_a_run_stopped_amid_the_tasks_goes_on_to_the_same_bits(self):
+        def run(output, *options, status=0, ranks=0):
+            done = self.lockstep("run", "scenario.yaml", "--output", output, *options, ranks=ranks)
+            self.assertEqual(done.returncode, status, done.stderr)
+        for technique, threads, ranks in (("dual-kernel", 2, 0), ("chimera", 1, 2)):
+            self.write("scenario.yaml", again(technique))
+            run("whole.h5")
+            run("part.h5", "--checkpoint-at-stop", "--set", "simulation.stop_at=61us", status=4)
+            run("part.h5", "--resume", "part.ckpt", "--threads", threads, ranks=ranks)
+            done = self.lockstep("diff", "whole.h5", "part.h5")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_what_stays_on_chip_needs_places_side_by_side(self):
         self.write("scenario.yaml", text(preempted("{name: switch, in_place: true}")))
         done = self.lockstep("validate", "scenario.yaml", "--set", "gpu.sm.placement=aligned")
