@@ -11,8 +11,10 @@ have the paper's registers per thread (Table 4.2).
 
 - share: contexts move at the SM's share of the bandwidth and without traffic, and costs are estimated as in the paper.
 - real: contexts move through the memory system, costs are estimated as in the paper.
-- measured: the same, but a switch is expected to take what those of its kernel took, and a block that has done as much
+- measured: real, but a switch is expected to take what those of its kernel took, and a block that has done as much
   as finished ones in the mean is not drained.
+- median, ninth: share, but a block is expected to be as long as the median, or the ninth tenth, of the finished blocks
+  that are at least as long as what it has executed. Only if --models names them.
 
 - Late (Figures 4.1, 4.5a): tasks that end later than the bound and the first one's time alone after their launch, of
   those launched while the other kernel ran; warm: with the time alone of later ones, which find their data in the
@@ -78,7 +80,10 @@ FEW = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
 TINY = "backprop"
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel", "oracle")
 MODELS = {"share": "traffic: share", "real": "traffic: real",
-          "measured": "traffic: real, switch_estimate: measured, beyond_mean: unknown"}
+          "measured": "traffic: real, switch_estimate: measured, beyond_mean: unknown",
+          "median": "traffic: share, drain_estimate: quantile, drain_quantile: 50",
+          "ninth": "traffic: share, drain_estimate: quantile, drain_quantile: 90"}
+USUAL = ("share", "real", "measured")
 WAYS = ("flush", "switch", "drain")
 BOUNDS = (2, 3, 4, 5)
 REGISTERS = 32768  # of an SM
@@ -341,7 +346,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="few kernels and one bound with real traffic")
     parser.add_argument("--bounds", type=int, nargs="+", choices=BOUNDS, default=BOUNDS, metavar="US")
     parser.add_argument("--techniques", nargs="+", choices=TECHNIQUES, default=TECHNIQUES, metavar="NAME")
-    parser.add_argument("--models", nargs="+", choices=tuple(MODELS), default=tuple(MODELS), metavar="NAME")
+    parser.add_argument("--models", nargs="+", choices=tuple(MODELS), default=USUAL, metavar="NAME")
     arguments = parser.parse_args()
     {"run": run, "draw": draw}[arguments.verb](arguments)
 

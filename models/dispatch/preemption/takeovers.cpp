@@ -75,6 +75,8 @@ std::vector<Takeovers::Offer> Takeovers::offers(
     VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[scope],
                        victim.context_bytes,
                        profile_.of(TenantId(victim.launch.tenant), victim.launched_before)};
+    if (const auto lengths = lengths_.find(scope); lengths != lengths_.end())
+      facts.lengths = &lengths->second;
     if (left != contexts_.end()) {
       facts.context_bytes = left->second.mean_context().value_or(victim.context_bytes);
       facts.mean_save = left->second.mean_save();

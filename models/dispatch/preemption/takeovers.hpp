@@ -139,9 +139,12 @@ class Takeovers {
 
   void finished(const GridLaunch& grid, const BlockWork& work) {
     finished_[scope_of(grid)].add(work);
+    if (steps_.ask && steps_.ask->by_lengths) lengths_[scope_of(grid)].add(work);
   }
   void ended(const GridLaunch& grid) {
-    if (by_launch_) finished_.erase(scope_of(grid));
+    if (!by_launch_) return;
+    finished_.erase(scope_of(grid));
+    lengths_.erase(scope_of(grid));
   }
   /// Notes that a block has gone to memory: its kernel's history gets the bytes of partial
   /// contexts, and the duration of the save.
@@ -150,8 +153,8 @@ class Takeovers {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sms_, signals_, back_off_, finished_, contexts_, asked_for_, answers_, awaited_,
-            asked_at_, records_, records_of_away_);
+    archive(sms_, signals_, back_off_, finished_, lengths_, contexts_, asked_for_, answers_,
+            awaited_, asked_at_, records_, records_of_away_);
   }
 
  private:
@@ -195,7 +198,9 @@ class Takeovers {
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
   BackOff back_off_;
-  std::map<std::uint32_t, KernelHistory> finished_;   ///< finished blocks, by scope_of
+  std::map<std::uint32_t, KernelHistory> finished_;  ///< finished blocks, by scope_of
+  /// Lengths of finished blocks, by scope_of, for a policy that uses them.
+  std::map<std::uint32_t, BlockLengths> lengths_;
   std::map<std::uint32_t, ContextHistory> contexts_;  ///< saved contexts, by kernel_of
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;

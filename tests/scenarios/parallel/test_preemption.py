@@ -143,6 +143,7 @@ class Preemption(ScenarioTest):
         for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}",
                           "chimera",
                           "{name: dual-kernel, rounds: serial, points: selective}",
+                          "{name: dual-kernel, drain_estimate: quantile, drain_quantile: 90}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
@@ -155,7 +156,8 @@ class Preemption(ScenarioTest):
         def run(output, *options, status=0, ranks=0):
             done = self.lockstep("run", "scenario.yaml", "--output", output, *options, ranks=ranks)
             self.assertEqual(done.returncode, status, done.stderr)
-        for technique, threads, ranks in (("dual-kernel", 2, 0), ("chimera", 1, 2)):
+        for technique, threads, ranks in (("dual-kernel", 2, 0),
+                                          ("{name: dual-kernel, drain_estimate: quantile}", 1, 2)):
             self.write("scenario.yaml", again(technique))
             run("whole.h5")
             run("part.h5", "--checkpoint-at-stop", "--set", "simulation.stop_at=61us", status=4)
