@@ -52,6 +52,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.resume, "--resume");
   refuse(line.config_of, "--config-of");
   refuse(profile_of_blocks(scenario), "the profile of policies.preemption");
+  refuse(plan_of_blocks(scenario), "the plan of policies.preemption");
   for (const Tenant& tenant : scenario.tenants) {
     for (const std::string& file : tenant.workload.module_files()) refuse(file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");

@@ -154,7 +154,8 @@ class Takeovers {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(sms_, signals_, back_off_, finished_, lengths_, contexts_, asked_for_, answers_,
-            awaited_, asked_at_, records_, records_of_away_);
+            awaited_, asked_at_, records_, records_of_away_, followed_);
+    if (!archive.is_saving()) require_plan_as_followed();
   }
 
  private:
@@ -176,6 +177,9 @@ class Takeovers {
               exhausted, told, expected);
     }
   };
+  /// Throws UserError if the plan says something else of a request that a restored run has
+  /// followed.
+  void require_plan_as_followed() const;
   /// Returns how long blocks of the SM may drain that are expected to drain for so long.
   Time longest_drain(const Sm& sm, Time expected) const;
   static std::uint32_t kernel_of(const GridLaunch& grid) {
@@ -209,6 +213,8 @@ class Takeovers {
   std::vector<PreemptionRecord> records_;
   /// Records of blocks that are to return, by grid and block.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> records_of_away_;
+  /// Entries of the plan that have been followed, by urgent grid, for a policy that has a plan.
+  std::map<std::uint32_t, PreemptionPlan::Request> followed_;
 };
 
 }  // namespace lockstep

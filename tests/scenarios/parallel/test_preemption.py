@@ -144,8 +144,11 @@ class Preemption(ScenarioTest):
                           "chimera",
                           "{name: dual-kernel, rounds: serial, points: selective}",
                           "{name: dual-kernel, drain_estimate: quantile, drain_quantile: 90}",
+                          "{name: planned, plan: plan.yaml}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
+            self.write("plan.yaml", "".join(f"- {{urgent: {kernel}, others: {('drain', 'switch')[kernel % 2]}}}\n"
+                                            for kernel in range(9)))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
                 self.run_checked(name, "--threads", threads, ranks=ranks)
