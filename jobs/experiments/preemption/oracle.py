@@ -5,7 +5,7 @@
     jobs/experiments/preemption/oracle.py draw [the same]
 
 `run` lets the urgent task of deadlines.py arrive beside each kernel, with `traffic: share`. A checkpoint stands before
-each request, and candidates go on from there until the next request:
+each request, and candidates go on from there until just before the next request can come:
 
 - estimates: what the dual kernel chooses.
 - flush, switch, drain: all blocks leave by this technique; blocks that cannot be flushed are saved.
@@ -40,6 +40,8 @@ ALL_BY_ONE = {way: {"others": way} for way in WAYS}
 MIXES = 3
 END = 600 + 100 * deadlines.ARRIVALS  # us
 TINY_END = 700
+# How long candidates are run. A task asks for SMs 12 us after its arrival; the next one arrives after 40 us or later.
+PROBE = 39 * deadlines.MICROSECOND
 COMPARED = ("dual-kernel", "oracle")
 NAME = "tried"
 
@@ -58,11 +60,11 @@ def name_of(kernel, bound):
 
 
 def plan_text(entries):
-    """`entries`: {urgent kernel: {"others": technique} or {"blocks": {(kernel, block): technique}}}."""
+    """`entries`: {urgent kernel: {"others": technique} or {"blocks": [[kernel, block, technique], ...]}}."""
     lines = []
     for urgent, entry in entries.items():
         said = f"others: {entry['others']}" if "others" in entry else "blocks: [" + ", ".join(
-            f"[{kernel}, {block}, {way}]" for (kernel, block), way in sorted(entry["blocks"].items())) + "]"
+            f"[{kernel}, {block}, {way}]" for kernel, block, way in entry["blocks"]) + "]"
         lines.append(f"- {{urgent: {urgent}, {said}}}\n")
     return "".join(lines) or "[]\n"
 
@@ -80,7 +82,7 @@ def best_way(known, bound):
 
 
 class Chain:
-    """The run of one kernel, from request to request."""
+    """The run of one kernel, from request to request; interrupted, it goes on with the request that it was at."""
 
     def __init__(self, arguments, kernel):
         self.lockstep, self.bound = arguments.lockstep, arguments.bound * deadlines.MICROSECOND
@@ -93,7 +95,12 @@ class Chain:
         (self.folder / "scenario.yaml").write_text(
             dual.scenario(folder).replace(f"name: {COMPARED[0]},", f"name: planned, plan: {self.folder}/plan.yaml,"))
         self.requests = arrivals_in(folder / "output" / f"{dual.name()}.h5")
-        self.entries, self.log = {}, []
+        self.log = []  # of the requests that are over
+        self.state = self.folder / "log.json"
+
+    def entries(self):
+        """The plan so far, as plan_text() takes it."""
+        return {one["urgent"]: one["entry"] for one in self.log if one["entry"]}
 
     def lockstep_run(self, name, stop, *options):
         """`stop`: in fs, or None: the end of the run."""
@@ -110,8 +117,8 @@ class Chain:
         (self.folder / "plan.yaml").write_text(plan_text(entries))
 
     def try_candidate(self, name, urgent, entry, since, stop):
-        """From the checkpoint to the next request; returns the urgent kernel and {(kernel, block): Leaving}."""
-        self.write_plan({**self.entries, **({urgent: entry} if entry else {})})
+        """From the checkpoint to `stop`; returns the urgent kernel and {(kernel, block): Leaving}."""
+        self.write_plan({**self.entries(), **({urgent: entry} if entry else {})})
         shutil.copy(self.folder / "before.h5", self.folder / f"{name}.h5")
         self.lockstep_run(name, stop, "--resume", "before.ckpt")
         with sweeps.open_output(self.folder / f"{name}.h5") as file:
@@ -140,34 +147,43 @@ class Chain:
         mixes = []
         while len(mixes) < MIXES:
             mix = {block: best_way(ways, self.bound) for block, ways in known.items()}
-            if mix in mixes:
+            if mix in mixes or len(set(mix.values())) < 2:  # has been run
                 break
             mixes.append(mix)
             name = f"mix{len(mixes)}"
-            tried[name] = ({"blocks": mix}, self.try_candidate(name, urgent, {"blocks": mix}, since, stop)[1])
+            entry = {"blocks": [[*block, way] for block, way in sorted(mix.items())]}
+            tried[name] = (entry, self.try_candidate(name, urgent, entry, since, stop)[1])
             for block, one in tried[name][1].items():
                 known[block][mix.get(block, one.way)] = one
+        for name, (entry, leaving) in tried.items():  # a draining block that has not left yet is late
+            told = [tuple(one[:2]) for one in entry["blocks"] if one[2] == "drain"] if "blocks" in (entry or {}) else []
+            for block in known if name == "drain" else told:
+                leaving.setdefault(block, Leaving(PROBE, 0, "none"))
         return urgent, tried
 
     def run(self):
         if self.is_done():
             return
-        self.write_plan({})
-        self.lockstep_run("before", self.requests[0])
-        for since, stop in zip(self.requests, [*self.requests[1:], None]):
-            urgent, tried = self.candidates(since, stop)
+        if self.state.exists():
+            self.log = json.loads(self.state.read_text())
+        else:
+            self.write_plan({})
+            self.lockstep_run("before", self.requests[0])
+        for since, stop in list(zip(self.requests, [*self.requests[1:], None]))[len(self.log):]:
+            urgent, tried = self.candidates(since, since + PROBE)
             best = min(tried, key=lambda name: worth(tried[name][1], self.bound))
-            if tried[best][0]:
-                self.entries[urgent] = tried[best][0]
-            self.log.append({"urgent": urgent, "best": best,
+            self.log.append({"urgent": urgent, "best": best, "entry": tried[best][0],
                              "worth": {name: worth(leaving, self.bound) for name, (_, leaving) in tried.items()}})
+            self.write_plan(self.entries())
+            shutil.copy(self.folder / f"{best}.h5", self.folder / "next.h5")
+            self.lockstep_run("next", stop, "--resume", f"{best}.ckpt")
             for ending in ("h5",) if stop is None else ("h5", "ckpt"):
-                (self.folder / f"{best}.{ending}").replace(self.folder / f"before.{ending}")
-        self.write_plan(self.entries)
+                (self.folder / f"next.{ending}").replace(self.folder / f"before.{ending}")
+            self.state.write_text(json.dumps(self.log))
+        self.write_plan(self.entries())
         self.lockstep_run("whole", None)
         subprocess.run([self.lockstep, "diff", "whole.h5", "before.h5"], cwd=self.folder, check=True,
                        stdout=subprocess.DEVNULL)
-        (self.folder / "log.json").write_text(json.dumps(self.log, indent=1))
         (self.folder / "whole.h5").replace(self.output)
 
     def is_done(self):
@@ -175,7 +191,7 @@ class Chain:
             sweeps.open_output(self.output).close()
         except sweeps.Missing:
             return False
-        return (self.folder / "log.json").exists()
+        return self.state.exists()
 
 
 def arrivals_in(path):
