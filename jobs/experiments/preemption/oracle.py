@@ -235,11 +235,12 @@ def draw(arguments):
     rows, best = {}, {}
     total = collections.defaultdict(deadlines.Measures)
     for kernel in kernels_of(arguments):
-        for name in (*COMPARED, NAME):
-            path = output / f"{kernel}-{name}-share-{arguments.bound}us.h5"
-            measured = deadlines.measure(path, arguments.bound, alone)
-            total[name].add(measured)
-            rows[f"{kernel}, {name}"] = [measured.value(title) for title in titles]
+        measured = {name: deadlines.measure(output / f"{kernel}-{name}-share-{arguments.bound}us.h5", arguments.bound,
+                                            alone) for name in (*COMPARED, NAME)}
+        for name, one in measured.items():
+            if measured[NAME].tasks:
+                total[name].add(one)
+            rows[f"{kernel}, {name}"] = [one.value(title) for title in titles]
         best[kernel] = best_of(arguments, kernel)
     for name in (*COMPARED, NAME):
         rows[f"all, {name}"] = [total[name].value(title) for title in titles]
