@@ -313,8 +313,9 @@ def draw(arguments):
         column = one.technique, one.model, one.bound
         measured[one.kernel, column] = measure(output / f"{one.name()}.h5", one.bound, alone)
         measured["all", column].add(measured[one.kernel, column])
-    columns = [(technique, model, BOUNDS[0]) for model in arguments.models
-               for technique in techniques_of(arguments, model) if BOUNDS[0] in bounds_of(arguments, model)]
+    tightest = arguments.bounds[0]
+    columns = [(technique, model, tightest) for model in arguments.models
+               for technique in techniques_of(arguments, model) if tightest in bounds_of(arguments, model)]
     print_figure("Figure 4.1: late tasks, %", "late", columns, names, measured, "late")
     print_figure("Tasks for which a place was free later than the bound, %", "released late", columns, names, measured)
     print_figure("Figure 4.2: error of drain estimates, %", "error", columns, names, measured)
@@ -325,9 +326,9 @@ def draw(arguments):
     print(f"{'alone':20}" + ", ".join(
         f"{name} {100 * KERNELS[name].registers * KERNELS[name].resident / REGISTERS:.1f}" for name in names))
     for model in arguments.models:
-        ratios = [measured[name, ("dual-kernel", model, 2)].value("in use")
-                  / measured[name, ("chimera", model, 2)].value("in use") for name in kernels_of(arguments, model)
-                  if measured[name, ("chimera", model, 2)].time]
+        ratios = [measured[name, ("dual-kernel", model, tightest)].value("in use")
+                  / measured[name, ("chimera", model, tightest)].value("in use")
+                  for name in kernels_of(arguments, model) if measured[name, ("chimera", model, tightest)].time]
         ratio = sweeps.cell(sweeps.mean_of(ratios), ".2f")
         print(f"{'':20}dual kernel over Chimera, {model}: {ratio}, in 003 2.93")
     every = [(technique, model, bound) for model in arguments.models for technique in techniques_of(arguments, model)
