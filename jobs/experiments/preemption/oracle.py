@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """An oracle for deadlines.py that runs each candidate from the request on, where `oracle` there estimates.
 
-    jobs/experiments/preemption/oracle.py run [--kernels NAME ...] [--bound US]
+    jobs/experiments/preemption/oracle.py run [--kernels NAME ...] [--bound US] [--by places|task]
     jobs/experiments/preemption/oracle.py draw [the same]
 
 `run` lets the urgent task of deadlines.py arrive beside each kernel, with `traffic: share`. A checkpoint stands before
@@ -13,10 +13,11 @@ each request, and candidates go on from there until just before the next request
   the last run in which it left so, or else by the fastest. Where blocks take another time together than they did in
   the runs above, the mix is made anew, three times at most.
 
-Of a request's candidates the run goes on with the one that is in time with the least loss, or else with the one whose
-last place is free soonest. In time: all places are free within the bound. Lost: instructions of flushed blocks, and
-what switches are estimated to lose; drains lose nothing. At the end the whole run is repeated by its plan, without a
-checkpoint, and must be the same to the bit.
+Of a request's candidates the run goes on with the one that is in time with the least loss, or else with the one that is
+least late. In time: all places are free within the bound; with `--by task` the task ends within the bound and the first
+task's time alone, as deadlines.py counts. Lost: instructions of flushed blocks, and what switches are estimated to
+lose; drains lose nothing. At the end the whole run is repeated by its plan, without a checkpoint, and must be the same
+to the bit.
 
 `draw` prints late tasks, late places and lost work beside those of `dual-kernel` and `oracle`, and how often each
 candidate was the best.
@@ -43,7 +44,7 @@ TINY_END = 700
 # How long candidates are run. A task asks for SMs 12 us after its arrival; the next one arrives after 40 us or later.
 PROBE = 39 * deadlines.MICROSECOND
 COMPARED = ("dual-kernel", "oracle")
-NAME = "tried"
+NAMES = {"places": "tried", "task": "tried-task"}  # by what candidates are compared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Leaving:
     way: str
 
 
-def name_of(kernel, bound):
-    return f"{kernel}-{NAME}-share-{bound}us"
+def name_of(kernel, arguments):
+    return f"{kernel}-{NAMES[arguments.by]}-share-{arguments.bound}us"
 
 
 def plan_text(entries):
@@ -69,16 +70,22 @@ def plan_text(entries):
     return "".join(lines) or "[]\n"
 
 
-def worth(leaving, bound):
-    """What is smaller for the better candidate."""
-    last = max((one.time for one in leaving.values()), default=0)
-    late = last > bound
-    return late, last if late else 0, sum(one.lost for one in leaving.values())
+@dataclasses.dataclass
+class Candidate:
+    entry: dict  # of the plan; None: the plan says nothing
+    leaving: dict  # (kernel, block): Leaving
+    taken: int = 0  # time from the task's launch to its end, fs
+
+
+def worth(time, limit, lost):
+    """What is smaller for the better one."""
+    late = time > limit
+    return late, time if late else 0, lost
 
 
 def best_way(known, bound):
     """Of a block: {technique: Leaving}."""
-    return min(known, key=lambda way: worth({0: known[way]}, bound))
+    return min(known, key=lambda way: worth(known[way].time, bound, known[way].lost))
 
 
 class Chain:
@@ -88,8 +95,10 @@ class Chain:
         self.lockstep, self.bound = arguments.lockstep, arguments.bound * deadlines.MICROSECOND
         self.end = TINY_END if arguments.tiny else END
         folder = arguments.folder.resolve()
-        self.output = folder / "output" / f"{name_of(kernel, arguments.bound)}.h5"
-        self.folder = folder / name_of(kernel, arguments.bound)
+        self.output = folder / "output" / f"{name_of(kernel, arguments)}.h5"
+        self.folder = folder / name_of(kernel, arguments)
+        alone = deadlines.time_alone(folder / "output" / f"{deadlines.Run('').name()}.h5")[0]
+        self.task_limit = self.bound + alone if arguments.by == "task" else None
         self.folder.mkdir(parents=True, exist_ok=True)
         dual = deadlines.Run(kernel, COMPARED[0], "share", arguments.bound)
         (self.folder / "scenario.yaml").write_text(
@@ -117,12 +126,12 @@ class Chain:
         (self.folder / "plan.yaml").write_text(plan_text(entries))
 
     def try_candidate(self, name, urgent, entry, since, stop):
-        """From the checkpoint to `stop`; returns the urgent kernel and {(kernel, block): Leaving}."""
+        """From the checkpoint to `stop`; returns the urgent kernel and the candidate."""
         self.write_plan({**self.entries(), **({urgent: entry} if entry else {})})
         shutil.copy(self.folder / "before.h5", self.folder / f"{name}.h5")
         self.lockstep_run(name, stop, "--resume", "before.ckpt")
         with sweeps.open_output(self.folder / f"{name}.h5") as file:
-            rows = file["preemptions"][:]
+            rows, kernels = file["preemptions"][:], file["kernels"][:]
         rows = rows[rows["asked"] > since]
         asking = set(rows["urgent"].tolist())
         assert len(asking) <= 1, "tasks overlap"
@@ -131,18 +140,22 @@ class Chain:
             way = row["technique"].decode()
             lost = row["lost"] if way == "flush" else row["expected_loss"]
             leaving[int(row["grid"]), int(row["block"])] = Leaving(int(row["released"] - row["asked"]), int(lost), way)
-        return (asking or {None}).pop(), leaving
+        if not asking:
+            return None, Candidate(entry, leaving)
+        task = kernels[asking.pop() if urgent is None else urgent]
+        taken = task["done"] - task["launched"] if task["done"] < 2**63 - 1 else PROBE
+        return int(rows["urgent"][0]), Candidate(entry, leaving, int(taken))
 
     def candidates(self, since, stop):
-        """{name: (its entry, its blocks)} of one request, and the urgent kernel."""
-        urgent, leaving = self.try_candidate("estimates", None, None, since, stop)
-        tried = {"estimates": (None, leaving)}
+        """The urgent kernel and {name: Candidate} of one request."""
+        urgent, candidate = self.try_candidate("estimates", None, None, since, stop)
+        tried = {"estimates": candidate}
         if urgent is None:
             return None, tried
         known = collections.defaultdict(dict)  # by block and technique
         for way in WAYS:
-            tried[way] = (ALL_BY_ONE[way], self.try_candidate(way, urgent, ALL_BY_ONE[way], since, stop)[1])
-            for block, one in tried[way][1].items():
+            tried[way] = self.try_candidate(way, urgent, ALL_BY_ONE[way], since, stop)[1]
+            for block, one in tried[way].leaving.items():
                 known[block][way] = one
         mixes = []
         while len(mixes) < MIXES:
@@ -152,14 +165,20 @@ class Chain:
             mixes.append(mix)
             name = f"mix{len(mixes)}"
             entry = {"blocks": [[*block, way] for block, way in sorted(mix.items())]}
-            tried[name] = (entry, self.try_candidate(name, urgent, entry, since, stop)[1])
-            for block, one in tried[name][1].items():
+            tried[name] = self.try_candidate(name, urgent, entry, since, stop)[1]
+            for block, one in tried[name].leaving.items():
                 known[block][mix.get(block, one.way)] = one
-        for name, (entry, leaving) in tried.items():  # a draining block that has not left yet is late
-            told = [tuple(one[:2]) for one in entry["blocks"] if one[2] == "drain"] if "blocks" in (entry or {}) else []
+        for name, one in tried.items():  # a draining block that has not left yet is late
+            told = [tuple(block[:2]) for block in (one.entry or {}).get("blocks", ()) if block[2] == "drain"]
             for block in known if name == "drain" else told:
-                leaving.setdefault(block, Leaving(PROBE, 0, "none"))
+                one.leaving.setdefault(block, Leaving(PROBE, 0, "none"))
         return urgent, tried
+
+    def worth_of(self, candidate):
+        lost = sum(one.lost for one in candidate.leaving.values())
+        if self.task_limit is not None:
+            return worth(candidate.taken, self.task_limit, lost)
+        return worth(max((one.time for one in candidate.leaving.values()), default=0), self.bound, lost)
 
     def run(self):
         if self.is_done():
@@ -171,9 +190,9 @@ class Chain:
             self.lockstep_run("before", self.requests[0])
         for since, stop in list(zip(self.requests, [*self.requests[1:], None]))[len(self.log):]:
             urgent, tried = self.candidates(since, since + PROBE)
-            best = min(tried, key=lambda name: worth(tried[name][1], self.bound))
-            self.log.append({"urgent": urgent, "best": best, "entry": tried[best][0],
-                             "worth": {name: worth(leaving, self.bound) for name, (_, leaving) in tried.items()}})
+            worths = {name: self.worth_of(candidate) for name, candidate in tried.items()}
+            best = min(worths, key=worths.get)
+            self.log.append({"urgent": urgent, "best": best, "entry": tried[best].entry, "worth": worths})
             self.write_plan(self.entries())
             shutil.copy(self.folder / f"{best}.h5", self.folder / "next.h5")
             self.lockstep_run("next", stop, "--resume", f"{best}.ckpt")
@@ -222,7 +241,7 @@ def run(arguments):
 
 def best_of(arguments, kernel):
     """How often each candidate was the best, mixes together."""
-    path = arguments.folder / name_of(kernel, arguments.bound) / "log.json"
+    path = arguments.folder / name_of(kernel, arguments) / "log.json"
     log = json.loads(path.read_text()) if path.exists() else []
     return collections.Counter("mix" if one["best"].startswith("mix") else one["best"]
                                for one in log if one["urgent"] is not None)
@@ -234,20 +253,21 @@ def draw(arguments):
     titles = ("tasks", "late", "late, warm", "released late", "lost", *WAYS)
     rows, best = {}, {}
     total = collections.defaultdict(deadlines.Measures)
+    names = (*COMPARED, NAMES[arguments.by])
     for kernel in kernels_of(arguments):
         measured = {name: deadlines.measure(output / f"{kernel}-{name}-share-{arguments.bound}us.h5", arguments.bound,
-                                            alone) for name in (*COMPARED, NAME)}
+                                            alone) for name in names}
         for name, one in measured.items():
-            if measured[NAME].tasks:
+            if measured[names[-1]].tasks:
                 total[name].add(one)
             rows[f"{kernel}, {name}"] = [one.value(title) for title in titles]
         best[kernel] = best_of(arguments, kernel)
-    for name in (*COMPARED, NAME):
+    for name in names:
         rows[f"all, {name}"] = [total[name].value(title) for title in titles]
     sweeps.print_table(f"{arguments.bound} us, %", titles, rows, ".1f")
-    names = ("estimates", *WAYS, "mix")
-    sweeps.print_table("requests at which it was the best", names,
-                       {kernel: [float(counts[name]) if counts else float("nan") for name in names]
+    candidates = ("estimates", *WAYS, "mix")
+    sweeps.print_table("requests at which it was the best", candidates,
+                       {kernel: [float(counts[name]) if counts else float("nan") for name in candidates]
                         for kernel, counts in best.items()}, ".0f")
 
 
@@ -255,6 +275,7 @@ def main():
     parser = sweeps.parser_of(__doc__, "preemption-deadlines", "draw")
     parser.add_argument("--kernels", nargs="+", choices=tuple(deadlines.KERNELS), default=deadlines.FEW, metavar="NAME")
     parser.add_argument("--bound", type=int, choices=deadlines.BOUNDS, default=deadlines.BOUNDS[0], metavar="US")
+    parser.add_argument("--by", choices=tuple(NAMES), default="places", help="what is to be in time (default: places)")
     arguments = parser.parse_args()
     {"run": run, "draw": draw}[arguments.verb](arguments)
 
