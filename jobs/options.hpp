@@ -14,12 +14,13 @@ struct CommandLine {
   static constexpr int threads_auto = 0;
   int threads = 1;  ///< number of threads; threads_auto until simulate() has chosen
   int ranks = 2;
-  double checkpoint_seconds = 0;  ///< wall time between two checkpoints; 0: none by the clock
-  std::string resume;             ///< checkpoint to go on from
-  std::string config_of;          ///< output of the run to be repeated; "": `scenario` is run
-  bool resumable = false;         ///< the command writes checkpoints
-  bool bounds = true;             ///< accesses outside of buffers end their tenant
-  bool overwrite = false;         ///< the output of another run is replaced
+  double checkpoint_seconds = 0;    ///< wall time between two checkpoints; 0: none by the clock
+  bool checkpoint_at_stop = false;  ///< true: a checkpoint is left at simulation.stop_at
+  std::string resume;               ///< checkpoint to go on from
+  std::string config_of;            ///< output of the run to be repeated; "": `scenario` is run
+  bool resumable = false;           ///< the command writes checkpoints
+  bool bounds = true;               ///< accesses outside of buffers end their tenant
+  bool overwrite = false;           ///< the output of another run is replaced
   bool check = false, profile = false, quiet = false;
   bool verbose = false;  ///< true: notes that need no action are printed
   std::string first_file, second_file;

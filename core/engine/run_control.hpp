@@ -32,6 +32,10 @@ class RunControl {
   /// after the same exchange. Engine::save may be called from here. Returns false to leave
   /// Engine::run, which may be called again to continue.
   virtual bool agreed(unsigned bits) { return static_cast<void>(bits), true; }
+
+  /// Acts on the stop time of the run, before its last sample. Called on every rank when nothing is
+  /// left to do before that time. Engine::save may be called from here.
+  virtual void stops() {}
 };
 
 }  // namespace lockstep

@@ -62,6 +62,7 @@ RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
     if (agreed.requests != 0 && !serve_requests(control, agreed.requests)) {
       going_on = false;
     } else if (agreed.earliest() >= boundary) {
+      if (boundary == options.stop_at) guard([&] { control.stops(); });
       finished = finish_boundary(observer);
       going_on = !finished;
     } else {

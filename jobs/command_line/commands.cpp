@@ -101,6 +101,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   add_duration(run, "--checkpoint-every", line.checkpoint_seconds,
                "wall time between two checkpoints beside the output, such as 30min (default: none "
                "by the clock)");
+  run.add_flag("--checkpoint-at-stop", line.checkpoint_at_stop,
+               "leave a checkpoint when simulation.stop_at comes, to go on from with a later one");
   run.add_option("--resume", line.resume, "checkpoint (.ckpt) to go on from");
   run.add_flag("--profile", line.profile, "record what each component cost");
   add_weights(run, line);

@@ -74,6 +74,18 @@ std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& ker
   return all;
 }
 
+PreemptionPlan plan_in(const Scenario& scenario, const MachineParameters& parameters) {
+  const std::string file = plan_of_blocks(scenario);
+  const std::string where = scenario.policies.find("preemption").where();
+  if (file.empty())
+    throw UserError(where, "policies.preemption planned must know the techniques of blocks",
+                    "name the file that says them as its plan");
+  if (parameters.has_several_gpus())
+    throw UserError(where, "policies.preemption planned is for one GPU",
+                    "choose another preemption, or leave one GPU");
+  return read_preemption_plan(load_document(file));
+}
+
 bool has_all_blocks(const KernelRow& kernel, const BlockProfile::Durations& durations) {
   const std::uint64_t area = std::uint64_t{kernel.blocks_x} * kernel.blocks_y;
   return area == 0 || kernel.blocks_z <= durations.size() / area;
@@ -88,8 +100,16 @@ std::string profile_of_blocks(const Scenario& scenario) {
   return resolve_file_name(preemption.find("profile"));
 }
 
+std::string plan_of_blocks(const Scenario& scenario) {
+  if (!scenario.policies.exists()) return "";
+  const Node preemption = scenario.policies.find("preemption");
+  if (!preemption.is_map() || !preemption.has("plan")) return "";
+  return resolve_file_name(preemption.find("plan"));
+}
+
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters) {
   const auto ask = steps_of(parameters.policies.preemption).ask;
+  if (ask && ask->by_plan) return BlockProfile({}, plan_in(scenario, parameters));
   if (!ask || !ask->by_profile) return {};
   const std::string file = profile_of_blocks(scenario);
   if (file.empty())

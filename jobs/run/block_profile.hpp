@@ -11,7 +11,11 @@ namespace lockstep {
 /// Returns the output of the earlier run that the preemption uses; "": none.
 std::string profile_of_blocks(const Scenario& scenario);
 
-/// Returns how long the blocks of that run ran.  Throws UserError if it was one of another scenario
+/// Returns the plan of techniques that the preemption follows; "": none.
+std::string plan_of_blocks(const Scenario& scenario);
+
+/// Returns how long the blocks of that run ran, or the plan.  Throws UserError if it was one of
+/// another scenario
 /// - anything but preemption, bounds, simulation times and recording - or was preempted itself, or
 /// does not say.
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters);

@@ -21,9 +21,13 @@ extern const char* const build_text;
 
 namespace {
 
-/// Keys that decide when a run ends, and not what happens until then.
+/// Content of the plan: its entries of later kernels may change before a run is resumed, and the
+/// dispatcher compares the others.
+constexpr const char* plan_bytes = "policies.preemption.plan, its content";
+/// Facts that decide when a run ends or what comes after a checkpoint, and not what happens until
+/// then.
 constexpr const char* endings[] = {"simulation.stop_at", "simulation.progress_limit",
-                                   "simulation.on_no_progress"};
+                                   "simulation.on_no_progress", plan_bytes};
 
 class Fnv1a {
  public:
@@ -68,6 +72,8 @@ void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankF
 void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
   if (const std::string profile = profile_of_blocks(scenario); !profile.empty())
     facts.push_back({"policies.preemption.profile", digest_of(profile)});
+  if (const std::string plan = plan_of_blocks(scenario); !plan.empty())
+    facts.push_back({plan_bytes, digest_of(plan)});
   for (const Tenant& tenant : scenario.tenants) {
     const std::string name = "tenants." + tenant.name;
     if (tenant.cpu) {
@@ -112,7 +118,7 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
-/// Returns whether the fact concerns only the end of the run, and not its computation until then.
+/// Returns whether the fact is among the endings.
 static bool is_of_ending(const RankFact& fact) {
   return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
 }

@@ -52,6 +52,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.resume, "--resume");
   refuse(line.config_of, "--config-of");
   refuse(profile_of_blocks(scenario), "the profile of policies.preemption");
+  refuse(plan_of_blocks(scenario), "the plan of policies.preemption");
   for (const Tenant& tenant : scenario.tenants) {
     for (const std::string& file : tenant.workload.module_files()) refuse(file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
@@ -114,7 +115,8 @@ struct Prepared {
     if (!line.overwrite && line.resume.empty())
       require_own_output(path, line.resumable ? checkpoint_path(path) : "", identity);
     make_folder_of(path);
-    if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
+    if (line.checkpoint_seconds > 0 || line.checkpoint_at_stop)
+      require_place_of_checkpoint(checkpoint_path(path));
     if (line.resume.empty()) {
       output = std::make_unique<Output>(path, configuration, resolved, identity, machine);
     } else {
@@ -271,7 +273,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr,
                           expected_blocks(run->scenario));
     Supervisor supervisor(engine, progress, line.resumable ? &checkpoints : nullptr,
-                          line.checkpoint_seconds);
+                          {line.checkpoint_seconds, line.checkpoint_at_stop});
     summary = engine.run(observer, supervisor);
     status = supervisor.status();
     if (!summary.finished) summary.end = engine.catch_up(observer);

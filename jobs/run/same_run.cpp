@@ -54,6 +54,7 @@ Facts facts_of(const CommandLine& line, const Node& document, const Node& config
               {"--quiet", line.quiet ? "on" : "off"},
               {"--output", line.output.empty() ? "none" : line.output},
               {"--checkpoint-every", fmt::format("{} s", line.checkpoint_seconds)},
+              {"--checkpoint-at-stop", line.checkpoint_at_stop ? "on" : "off"},
               {"the program", digest_of("/proc/self/exe")}};
   add_values(configuration, facts);
   std::set<std::string> files{line.config_of.empty() ? line.scenario : line.config_of};

@@ -5,11 +5,14 @@
 
 namespace lockstep {
 
-Supervisor::Supervisor(Engine& engine, ProgressLine& line, Checkpoints* checkpoints, double every)
+Supervisor::Supervisor(Engine& engine, ProgressLine& line, Checkpoints* checkpoints,
+                       const Moments& moments)
     : engine_(engine),
       line_(line),
       checkpoints_(checkpoints),
-      every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))),
+      every_(std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(moments.every))),
+      at_stop_(moments.at_stop),
       due_(Clock::now() + every_) {}
 
 unsigned Supervisor::requests() {
@@ -27,6 +30,10 @@ bool Supervisor::agreed(unsigned bits) {
   agreed_ |= bits & (interrupt | terminate);
   if (checkpoints_) write(agreed_ == 0);
   return agreed_ == 0;
+}
+
+void Supervisor::stops() {
+  if (checkpoints_ && at_stop_) write(false);
 }
 
 void Supervisor::write(bool goes_on) {

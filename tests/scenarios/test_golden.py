@@ -112,6 +112,8 @@ class GoldenStatistics(ScenarioTest):
             alone = self.lockstep("run", "s.yaml", "--quiet", "--set", "policies.preemption=none",
                                   "--set", "simulation.record_blocks=true", "--output", "alone.h5")
             self.assertEqual(alone.returncode, 0, alone.stderr)
+        if "plan: plan.yaml" in text:
+            self.write("plan.yaml", "- {urgent: 1, others: drain}\n- {urgent: 2, others: switch}\n")
         run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
         self.assertEqual(run.returncode, 0, run.stderr)
         return count(self.folder / "o.h5")

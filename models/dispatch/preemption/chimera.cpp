@@ -38,7 +38,8 @@ class Chimera final : public Preemption {
     for (const BlockStatus& block : sm.blocks) behind = std::min(behind, block.work.executed.warp);
     SmRelease release;
     for (const BlockStatus& block : sm.blocks) {
-      BlockCost drain = drain_cost(block, kernel, machine, prediction_, parameters_.beyond_mean);
+      BlockCost drain =
+          drain_cost(block, kernel, machine, parameters_.drain_prediction(prediction_));
       drain.overhead = block.work.executed.warp - behind;
       const SmRelease::Block& chosen = release.blocks.emplace_back(
           cheapest(block, flush_cost(block, machine),

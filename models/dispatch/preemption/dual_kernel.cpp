@@ -32,7 +32,8 @@ class EstimatingDualKernel final : public DualKernel {
  private:
   BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
                   const PreemptionMachine& machine) const override {
-    return drain_cost(block, kernel, machine, CpiPrediction::steadier, parameters_.beyond_mean);
+    return drain_cost(block, kernel, machine,
+                      parameters_.drain_prediction(CpiPrediction::steadier));
   }
 };
 

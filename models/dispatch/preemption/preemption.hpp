@@ -47,6 +47,8 @@ struct PreemptionSteps {
   struct Ask {
     /// Scope of the finished blocks that tell how long others run.
     HistoryScope history = HistoryScope::kernel;
+    bool by_lengths = false;  ///< decide() needs the lengths of the finished blocks
+    bool by_plan = false;     ///< decide() needs a plan of techniques
     bool by_profile = false;  ///< decide() needs the time that blocks run undisturbed
   };
   /// The urgent grid's blocks come one by one as places become free, beside blocks of other grids.

@@ -46,6 +46,7 @@ static const PolicyRegistry<MakePreemption>& preemption_registry() {
           LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera_plus),
           LOCKSTEP_REGISTERED(MakePreemption, preemption_with_dual_kernel),
           LOCKSTEP_REGISTERED(MakePreemption, preemption_by_oracle),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_as_planned),
       },
       traits_of_preemption};
   return registry;

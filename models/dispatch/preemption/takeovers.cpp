@@ -1,7 +1,10 @@
 #include "models/dispatch/preemption/takeovers.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "core/error/error.hpp"
 
 namespace lockstep {
 
@@ -35,6 +38,16 @@ void Takeovers::ask(const GridLaunch& urgent, std::size_t sms, Time now) {
   asked_for_ = urgent;
   awaited_ = sms;
   asked_at_ = now;
+  if (steps_.ask->by_plan) followed_[urgent.grid] = profile_.plan().of(urgent.grid);
+}
+
+void Takeovers::require_plan_as_followed() const {
+  for (const auto& [urgent, request] : followed_)
+    if (request != profile_.plan().of(urgent))
+      throw UserError("",
+                      "the plan of policies.preemption differs for kernel " +
+                          std::to_string(urgent) + ", which the checkpoint is past",
+                      "change only entries of later kernels, or start the run anew");
 }
 
 bool Takeovers::answered(SmStatus status) {
@@ -75,6 +88,9 @@ std::vector<Takeovers::Offer> Takeovers::offers(
     VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[scope],
                        victim.context_bytes,
                        profile_.of(TenantId(victim.launch.tenant), victim.launched_before)};
+    if (steps_.ask->by_plan) facts.plan = &profile_.plan().of(asked_for_->grid);
+    if (const auto lengths = lengths_.find(scope); lengths != lengths_.end())
+      facts.lengths = &lengths->second;
     if (left != contexts_.end()) {
       facts.context_bytes = left->second.mean_context().value_or(victim.context_bytes);
       facts.mean_save = left->second.mean_save();

@@ -139,9 +139,12 @@ class Takeovers {
 
   void finished(const GridLaunch& grid, const BlockWork& work) {
     finished_[scope_of(grid)].add(work);
+    if (steps_.ask && steps_.ask->by_lengths) lengths_[scope_of(grid)].add(work);
   }
   void ended(const GridLaunch& grid) {
-    if (by_launch_) finished_.erase(scope_of(grid));
+    if (!by_launch_) return;
+    finished_.erase(scope_of(grid));
+    lengths_.erase(scope_of(grid));
   }
   /// Notes that a block has gone to memory: its kernel's history gets the bytes of partial
   /// contexts, and the duration of the save.
@@ -150,8 +153,9 @@ class Takeovers {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sms_, signals_, back_off_, finished_, contexts_, asked_for_, answers_, awaited_,
-            asked_at_, records_, records_of_away_);
+    archive(sms_, signals_, back_off_, finished_, lengths_, contexts_, asked_for_, answers_,
+            awaited_, asked_at_, records_, records_of_away_, followed_);
+    if (!archive.is_saving()) require_plan_as_followed();
   }
 
  private:
@@ -173,6 +177,9 @@ class Takeovers {
               exhausted, told, expected);
     }
   };
+  /// Throws UserError if the plan says something else of a request that a restored run has
+  /// followed.
+  void require_plan_as_followed() const;
   /// Returns how long blocks of the SM may drain that are expected to drain for so long.
   Time longest_drain(const Sm& sm, Time expected) const;
   static std::uint32_t kernel_of(const GridLaunch& grid) {
@@ -195,7 +202,9 @@ class Takeovers {
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
   BackOff back_off_;
-  std::map<std::uint32_t, KernelHistory> finished_;   ///< finished blocks, by scope_of
+  std::map<std::uint32_t, KernelHistory> finished_;  ///< finished blocks, by scope_of
+  /// Lengths of finished blocks, by scope_of, for a policy that uses them.
+  std::map<std::uint32_t, BlockLengths> lengths_;
   std::map<std::uint32_t, ContextHistory> contexts_;  ///< saved contexts, by kernel_of
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;
@@ -204,6 +213,8 @@ class Takeovers {
   std::vector<PreemptionRecord> records_;
   /// Records of blocks that are to return, by grid and block.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> records_of_away_;
+  /// Entries of the plan that have been followed, by urgent grid, for a policy that has a plan.
+  std::map<std::uint32_t, PreemptionPlan::Request> followed_;
 };
 
 }  // namespace lockstep

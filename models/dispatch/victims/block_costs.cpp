@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace lockstep {
@@ -10,6 +11,17 @@ namespace {
 
 Time page_wait(const BlockStatus& block, const PreemptionMachine& machine) {
   return block.faulted != 0 ? machine.page_wait : Time::zero();
+}
+
+/// Returns how many instructions the block is expected to have in all; nothing: that is unknown.
+std::optional<std::uint64_t> expected_length(std::uint64_t executed, const VictimKernel& kernel,
+                                             const DrainPrediction& prediction) {
+  if (prediction.length == DrainEstimate::quantile)
+    return kernel.lengths == nullptr ? std::nullopt
+                                     : kernel.lengths->of_block_with(executed, prediction.percent);
+  const auto mean = kernel.finished->mean_instructions();
+  const bool is_longer = mean && executed >= *mean;
+  return is_longer && prediction.beyond_mean == BeyondMean::unknown ? std::nullopt : mean;
 }
 
 }  // namespace
@@ -30,14 +42,12 @@ BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
 }
 
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
-                     const PreemptionMachine& machine, CpiPrediction prediction,
-                     BeyondMean beyond_mean) {
-  const auto all = kernel.finished->mean_instructions();
+                     const PreemptionMachine& machine, const DrainPrediction& prediction) {
   const std::uint64_t executed = block.work.executed.warp;
+  const auto all = expected_length(executed, kernel, prediction);
   if (!all || executed == 0 || block.faulted != 0) return {};
-  if (beyond_mean == BeyondMean::unknown && executed >= *all) return {};
   std::uint64_t cpi = *kernel.finished->mean_cpi();
-  const bool own_pace = prediction == CpiPrediction::steadier && kernel.running.blocks() > 0 &&
+  const bool own_pace = prediction.pace == CpiPrediction::steadier && kernel.running.blocks() > 0 &&
                         kernel.running.variance() < kernel.finished->variance();
   if (own_pace) cpi = block.work.cycles * KernelHistory::cpi_one / executed;
   const std::uint64_t left = *all > executed ? *all - executed : 0;

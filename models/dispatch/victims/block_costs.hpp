@@ -3,8 +3,9 @@
 /// - flush: no time; all that the block has executed is lost.
 /// - save: its context over the SM's share of the memory bandwidth; the instructions that the block
 /// would have executed during a save and a restore.
-/// - drain: the instructions that blocks of its kernel have in the mean and it has not executed,
-/// times the cycles per instruction.
+/// - drain: the instructions that blocks of its kernel have and it has not executed, times the
+/// cycles per instruction.  How many blocks of its kernel have is their mean, or follows from those
+/// that are as long as the block already is (block_lengths.hpp).
 /// A technique whose cost is not known - no block of the kernel is done, this one has executed
 /// nothing - is never chosen.  Under stall-on-fault a block that waits for a page waits for it
 /// first, whichever the technique.  The source has no wait for what is in flight in a switch, and
@@ -47,13 +48,26 @@ enum class BeyondMean : std::uint8_t {
   unknown,  ///< the block is one of the long ones, and its rest is not known
 };
 
+/// Estimate of the instructions that a block has in all.
+enum class DrainEstimate : std::uint8_t {
+  mean,      ///< mean of the kernel's finished blocks
+  quantile,  ///< quantile of the finished blocks that are at least as long as the block already is
+};
+
+/// Way of estimating how long a block drains.
+struct DrainPrediction {
+  CpiPrediction pace = CpiPrediction::finished;
+  DrainEstimate length = DrainEstimate::mean;
+  BeyondMean beyond_mean = BeyondMean::done;  ///< only with DrainEstimate::mean
+  std::uint32_t percent = 50;                 ///< the quantile, only with DrainEstimate::quantile
+};
+
 BlockCost flush_cost(const BlockStatus& block, const PreemptionMachine& machine);
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine,
                     SwitchEstimate estimate = SwitchEstimate::share);
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
-                     const PreemptionMachine& machine, CpiPrediction prediction,
-                     BeyondMean beyond_mean = BeyondMean::done);
+                     const PreemptionMachine& machine, const DrainPrediction& prediction);
 /// Returns the cost of the block's rest, if its undisturbed duration is known.
 BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                            const PreemptionMachine& machine);

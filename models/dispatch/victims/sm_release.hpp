@@ -7,8 +7,10 @@
 #include <tuple>
 #include <vector>
 
+#include "models/dispatch/victims/block_lengths.hpp"
 #include "models/dispatch/victims/block_profile.hpp"
 #include "models/dispatch/victims/kernel_history.hpp"
+#include "models/dispatch/victims/preemption_plan.hpp"
 #include "models/noc/grid_messages.hpp"
 
 namespace lockstep {
@@ -33,6 +35,10 @@ struct VictimKernel {
   std::uint64_t context_bytes = 0;  ///< context bytes of a block: all, or the mean of those saved
   /// Undisturbed duration of each block of the grid; nullptr: unknown.
   const BlockProfile::Durations* undisturbed = nullptr;
+  /// Lengths of the finished blocks; nullptr: the policy does not use them.
+  const BlockLengths* lengths = nullptr;
+  /// Techniques that a plan says; nullptr: there is no plan.
+  const PreemptionPlan::Request* plan = nullptr;
   std::optional<Time> mean_save{};  ///< mean time that the kernel's blocks took to leave for memory
 };
 

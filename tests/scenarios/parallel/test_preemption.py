@@ -143,13 +143,30 @@ class Preemption(ScenarioTest):
         for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}",
                           "chimera",
                           "{name: dual-kernel, rounds: serial, points: selective}",
+                          "{name: dual-kernel, drain_estimate: quantile, drain_quantile: 90}",
+                          "{name: planned, plan: plan.yaml}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
+            self.write("plan.yaml", "".join(f"- {{urgent: {kernel}, others: {('drain', 'switch')[kernel % 2]}}}\n"
+                                            for kernel in range(9)))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
                 self.run_checked(name, "--threads", threads, ranks=ranks)
                 done = self.lockstep("diff", "one.h5", name)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_run_stopped_amid_the_tasks_goes_on_to_the_same_bits(self):
+        def run(output, *options, status=0, ranks=0):
+            done = self.lockstep("run", "scenario.yaml", "--output", output, *options, ranks=ranks)
+            self.assertEqual(done.returncode, status, done.stderr)
+        for technique, threads, ranks in (("dual-kernel", 2, 0),
+                                          ("{name: dual-kernel, drain_estimate: quantile}", 1, 2)):
+            self.write("scenario.yaml", again(technique))
+            run("whole.h5")
+            run("part.h5", "--checkpoint-at-stop", "--set", "simulation.stop_at=61us", status=4)
+            run("part.h5", "--resume", "part.ckpt", "--threads", threads, ranks=ranks)
+            done = self.lockstep("diff", "whole.h5", "part.h5")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_what_stays_on_chip_needs_places_side_by_side(self):
         self.write("scenario.yaml", text(preempted("{name: switch, in_place: true}")))

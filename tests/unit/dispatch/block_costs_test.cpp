@@ -88,11 +88,11 @@ TEST(BlockCosts, ADrainTakesTheRestOfAMeanBlock) {
   finished.add({{1000, 0}, 4000});
   finished.add({{3000, 0}, 12000});
   const BlockCost cost =
-      drain_cost(block(500, 100), {&finished, {}, 0}, plain, CpiPrediction::finished);
+      drain_cost(block(500, 100), {&finished, {}, 0}, plain, {CpiPrediction::finished});
   EXPECT_EQ(cost.latency, Time{1500 * 4 * std::int64_t{1'000'000}});
   EXPECT_EQ(cost.overhead, 0u);
   EXPECT_EQ(
-      drain_cost(block(2500, 100), {&finished, {}, 0}, plain, CpiPrediction::finished).latency,
+      drain_cost(block(2500, 100), {&finished, {}, 0}, plain, {CpiPrediction::finished}).latency,
       Time::zero())
       << "it has done more than a mean block";
 }
@@ -103,7 +103,7 @@ TEST(BlockCosts, TheRestIsPredictedFromWhateverVariesLess) {
   for (const std::uint64_t cycles : {1490, 1510}) steady.add({{500, 0}, cycles});
   for (const std::uint64_t cycles : {500, 9000}) wild.add({{500, 0}, cycles});
   const auto latency = [&](const KernelHistory& running) {
-    return drain_cost(block(500, 1000), {&finished, running, 0}, plain, CpiPrediction::steadier)
+    return drain_cost(block(500, 1000), {&finished, running, 0}, plain, {CpiPrediction::steadier})
         .latency;
   };
   EXPECT_EQ(latency(steady), Time{500 * 2 * std::int64_t{1'000'000}}) << "its own: 2";
@@ -115,7 +115,7 @@ TEST(BlockCosts, WhatIsNotKnownIsNeverChosen) {
   KernelHistory finished;
   finished.add({{1000, 0}, 1000});
   const auto drain = [&](const BlockStatus& status, const KernelHistory& history) {
-    return drain_cost(status, {&history, {}, 100}, plain, CpiPrediction::steadier);
+    return drain_cost(status, {&history, {}, 100}, plain, {CpiPrediction::steadier});
   };
   EXPECT_FALSE(drain(block(500, 1000), nothing).possible());
   EXPECT_FALSE(drain(block(0, 1000), finished).possible());
@@ -127,7 +127,8 @@ TEST(BlockCosts, WhatIsNotKnownIsNeverChosen) {
 TEST(BlockCosts, ASwitchIsExpectedToTakeWhatOthersTookIfThatIsMeasured) {
   ContextHistory history;
   const auto latency = [&](SwitchEstimate estimate) {
-    const VictimKernel kernel{nullptr, {}, 300, nullptr, history.mean_save()};
+    VictimKernel kernel{nullptr, {}, 300};
+    kernel.mean_save = history.mean_save();
     return save_cost(block(500, 1000), kernel, plain, estimate).latency;
   };
   EXPECT_EQ(latency(SwitchEstimate::measured), Time{300'000'000}) << "nobody has left yet";
@@ -141,12 +142,50 @@ TEST(BlockCosts, ABlockBeyondTheMeanIsAboutToEndOrNotDrained) {
   KernelHistory finished;
   finished.add({{1000, 0}, 4000});
   const auto drain = [&](std::uint64_t executed, BeyondMean beyond) {
-    return drain_cost(block(executed, 100), {&finished, {}, 0}, plain, CpiPrediction::finished,
-                      beyond);
+    return drain_cost(block(executed, 100), {&finished, {}, 0}, plain, {.beyond_mean = beyond});
   };
   EXPECT_EQ(drain(1000, BeyondMean::done).latency, Time::zero());
   EXPECT_FALSE(drain(1000, BeyondMean::unknown).possible());
   EXPECT_TRUE(drain(999, BeyondMean::unknown).possible());
+}
+
+TEST(BlockLengths, ALengthIsAQuantileOfTheBlocksThatAreAtLeastAsLong) {
+  BlockLengths lengths;
+  EXPECT_EQ(lengths.of_block_with(1, 50), std::nullopt) << "none is known";
+  for (const std::uint64_t length : {100, 100, 200, 300, 400, 400, 800})
+    lengths.add({{length, 0}, 1});
+  lengths.add({{0, 0}, 1});
+  EXPECT_EQ(lengths.of_block_with(1, 50), 300u) << "four of seven";
+  EXPECT_EQ(lengths.of_block_with(1, 28), 100u) << "two of seven";
+  EXPECT_EQ(lengths.of_block_with(1, 29), 200u);
+  EXPECT_EQ(lengths.of_block_with(101, 50), 400u) << "the third of 200, 300, 400, 400, 800";
+  EXPECT_EQ(lengths.of_block_with(400, 66), 400u) << "two of three";
+  EXPECT_EQ(lengths.of_block_with(400, 67), 800u);
+  EXPECT_EQ(lengths.of_block_with(1, 100), 800u);
+  EXPECT_EQ(lengths.of_block_with(800, 1), 800u) << "it may be about to end";
+  EXPECT_EQ(lengths.of_block_with(801, 100), std::nullopt) << "none is as long";
+}
+
+TEST(BlockCosts, ALongBlockDrainsAsBlocksDidThatWereAsLong) {
+  KernelHistory finished;
+  BlockLengths lengths;
+  for (const std::uint64_t length : {100, 100, 200, 800}) {
+    finished.add({{length, 0}, 2 * length});
+    lengths.add({{length, 0}, 2 * length});
+  }
+  const auto drain = [&](std::uint64_t executed, std::uint32_t percent) {
+    return drain_cost(block(executed, 100), {&finished, {}, 0, nullptr, &lengths}, plain,
+                      {.length = DrainEstimate::quantile, .percent = percent});
+  };
+  const auto cycles = [](std::int64_t count) { return Time{count * 1'000'000}; };
+  EXPECT_EQ(drain(50, 50).latency, cycles(2 * 50)) << "the median of all: 100";
+  EXPECT_EQ(drain(50, 90).latency, cycles(2 * 750));
+  EXPECT_EQ(drain(300, 50).latency, cycles(2 * 500)) << "as long as the mean: one of the long ones";
+  EXPECT_FALSE(drain(801, 50).possible());
+  EXPECT_FALSE(
+      drain_cost(block(50, 100), {&finished, {}, 0}, plain, {.length = DrainEstimate::quantile})
+          .possible())
+      << "no lengths are known";
 }
 
 TEST(BlockCosts, AnOracleKnowsWhatIsLeftOfABlock) {

@@ -30,10 +30,11 @@ struct Situation {
       sm.blocks.push_back(status);
     }
     for (std::uint64_t i = 0, blocks = number(4); i < blocks; ++i)
-      finished.add({{1 + number(2000), 0}, number(5000)});
+      know({{1 + number(2000), 0}, number(5000)});
     for (std::uint64_t i = 0; i < 120; ++i)
       durations.push_back(Time{static_cast<std::int64_t>(number(20'000'000'000))});
     kernel.finished = &finished;
+    if (number(4) > 0) kernel.lengths = &lengths;
     for (const BlockStatus& status : sm.blocks) kernel.running.add(status.work);
     kernel.context_bytes = number(100'000);
     if (number(2) == 0) kernel.undisturbed = &durations;
@@ -43,9 +44,15 @@ struct Situation {
     bound = number(4) == 0 ? Time::never() : Time{static_cast<std::int64_t>(number(9'000'000'000))};
   }
 
+  void know(const BlockWork& work) {
+    finished.add(work);
+    lengths.add(work);
+  }
+
   std::mt19937 random;
   SmStatus sm;
   KernelHistory finished;
+  BlockLengths lengths;
   BlockProfile::Durations durations;
   VictimKernel kernel;
   PreemptionMachine machine;
