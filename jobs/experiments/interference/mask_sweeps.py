@@ -11,7 +11,7 @@ of one that have the GPU in turn. `show` prints weighted speedups over runs alon
 """
 import math
 
-from mask import (CACHE, FILL, LEVELS, level_hits, per_tenant, point_of, shares, speedups_of, table)
+from mask import (CACHE, FILL, LEVELS, MHZ, level_hits, per_tenant, point_of, shares, speedups_of, table)
 from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
@@ -163,7 +163,7 @@ class Walks(Part):
         with experiment.output(point) as file:
             walking, walks, waiting = (per_tenant(file, "gmmu", name).sum()
                                        for name in ("walk_cycles", "walks", "merged"))
-            cycles = file["final/end"][()] * 1e-9 * 1020
+            cycles = file["final/end"][()] * 1e-9 * MHZ
         return walking / cycles, 1 + waiting / walks if walks else math.nan
 
     @staticmethod
