@@ -7,9 +7,8 @@
 The hot set has 200, 300 or 400 pages: more than the 64 entries of a TLB of an SM, and fewer than the 512 of the second
 level. So the application that looks up in it is of the class "High, Low" of Table 6.2. Its partner is one of the
 streams of the class "High, High". `run` has each pair on mask_maxwell with links of 10 cycles between GMMU and L2, 15
-SMs for each, for 20 epochs, under both baselines, MASK-TLB, MASK and Ideal; with 300 pages also MASK-TLB with bypass
-caches of other sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the
-DRAM did.
+SMs for each, for 20 epochs, under both baselines, MASK and Ideal; with 300 pages also MASK-TLB with bypass caches of
+three sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the DRAM did.
 """
 import mask
 from points import run_or_show, sweeps
@@ -19,8 +18,8 @@ HOT_PAGES = (200, 300, 400)
 HOT = "similarity_score"
 STREAMS = ("black_scholes", "scan", "triad")  # BLK, SCAN and TRD
 NEAR = (("gpu.vm.memory_latency", 10),)
-DESIGNS = ("PWCache", "SharedTLB", "MASK-TLB", "MASK", "Ideal")
-ENTRIES = (8, 16, 32, 64, 128)  # of the bypass cache; the machine has 32
+DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
+ENTRIES = (8, 32, 128)  # of the bypass cache; the machine has 32
 
 
 def sizes(pages):
@@ -83,11 +82,11 @@ def show_misses(experiment):
     for mix in MIXES:
         alone = [mask.shares(experiment, alone_of(*mix)[0], kind, "tlb_hits", "tlb_misses")[0]
                  for kind in ("sm", "gmmu")]
-        shared = [share for design in ("SharedTLB", "MASK-TLB", "MASK") for share in
+        shared = [share for design in ("SharedTLB", "MASK") for share in
                   mask.shares(experiment, point_of(*mix, design), "gmmu", "tlb_hits", "tlb_misses")]
         rows.append((label_of(*mix), [*alone, *shared]))
     mask.table("misses, %", ("hot set alone, SMs", "hot set alone, second level", *(
-        f"{who}, {design}" for design in ("SharedTLB", "MASK-TLB", "MASK") for who in ("hot set", "stream"))),
+        f"{who}, {design}" for design in ("SharedTLB", "MASK") for who in ("hot set", "stream"))),
                with_means(rows), 1)
 
 
