@@ -4,17 +4,17 @@
     jobs/experiments/interference/mask_hot.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/mask_hot.py show [--folder DIR]
 
-The hot set has 200, 300 or 400 pages: more than the 64 entries of a TLB of an SM, and fewer than the 512 of the second
+The hot set has 200 or 400 pages: more than the 64 entries of a TLB of an SM, and fewer than the 512 of the second
 level. So the application that looks up in it is of the class "High, Low" of Table 6.2. Its partner is one of the
 streams of the class "High, High". `run` has each pair on mask_maxwell with links of 10 cycles between GMMU and L2, 15
-SMs for each, for 20 epochs, under both baselines, MASK and Ideal; with 300 pages also MASK-TLB with bypass caches of
+SMs for each, for 20 epochs, under both baselines, MASK and Ideal; with 400 pages also MASK-TLB with bypass caches of
 three sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the DRAM did.
 """
 import mask
 from points import run_or_show, sweeps
 from sizes import LARGE
 
-HOT_PAGES = (200, 300, 400)
+HOT_PAGES = (200, 400)
 HOT = "similarity_score"
 STREAMS = ("black_scholes", "scan", "triad")  # BLK, SCAN and TRD
 NEAR = (("gpu.vm.memory_latency", 10),)
@@ -41,14 +41,14 @@ def alone_of(pages, names):
 
 
 MIXES = tuple((pages, (HOT, stream)) for pages in HOT_PAGES for stream in STREAMS)
-MIDDLE = tuple(mix for mix in MIXES if mix[0] == HOT_PAGES[1])
+LARGEST = tuple(mix for mix in MIXES if mix[0] == HOT_PAGES[-1])
 
 
 def points():
     for mix in MIXES:
         yield from alone_of(*mix)
         yield from (point_of(*mix, design) for design in DESIGNS)
-    for mix in MIDDLE:
+    for mix in LARGEST:
         yield from (with_entries(*mix, entries) for entries in ENTRIES)
 
 
@@ -103,7 +103,7 @@ def show_walks(experiment):
 
 def show_entries(experiment):
     hits, speeds = [], []
-    for mix in MIDDLE:
+    for mix in LARGEST:
         points_of_sizes = [with_entries(*mix, entries) for entries in ENTRIES]
         hits.append((label_of(*mix), [mask.beside_hits(experiment, point) for point in points_of_sizes]))
         speeds.append((label_of(*mix), [sum(mask.speedups_of(experiment, point, alone_of(*mix)))
