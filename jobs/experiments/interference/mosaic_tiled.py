@@ -6,11 +6,13 @@
 
 The applications have as many bytes as those of the paper on average (81.5 MB). Four work in tiles, so that neighbouring
 blocks share pages; of the fifth most look-ups go to 300 pages. `run` has each beside the next one, and all five
-together, on mosaic_maxwell for 2 ms, its SMs shared out equally, under each design of mosaic.py; alone, an application
-has as many SMs under GPU-MMU. Who is over within the span starts anew. `show` prints weighted speedups and TLB hits.
+together, on mosaic_maxwell for 2 ms, its SMs shared out equally, under GPU-MMU and under Mosaic; alone, an application
+of a pair has as many SMs under GPU-MMU. Who is over within the span starts anew. `show` prints weighted speedups of the
+pairs, and TLB hits.
 """
 import mask
-from mosaic import DESIGNS, NEAR, SMS
+import mosaic
+from mosaic import NEAR, SMS
 from points import Point, run_or_show, sweeps
 
 SIZES = {
@@ -23,13 +25,14 @@ SIZES = {
 NAMES = tuple(SIZES)
 PAIRS = tuple(zip(NAMES, (*NAMES[1:], NAMES[0])))
 MIXES = (*PAIRS, NAMES)
+DESIGNS = ("GPU-MMU", "Mosaic")
 SPAN = (("simulation.stop_at", "2ms"), ("simulation.epoch", "20us"))
 
 
 def point_of(names, design, sms=0):
     return Point("mosaic_maxwell", tuple((name, SIZES[name]) for name in names),
-                 (("sharing", "spatial"), *DESIGNS[design]), relaunch=len(names) > 1, sms=sms or SMS // len(names),
-                 overrides=(*NEAR, *SPAN))
+                 (("sharing", "spatial"), *mosaic.DESIGNS[design]), relaunch=len(names) > 1,
+                 sms=sms or SMS // len(names), overrides=(*NEAR, *SPAN))
 
 
 def alone_of(names):
@@ -37,9 +40,9 @@ def alone_of(names):
 
 
 def points():
-    for mix in MIXES:
-        yield from alone_of(mix)
-        yield from (point_of(mix, design) for design in DESIGNS)
+    for pair in PAIRS:
+        yield from alone_of(pair)
+    yield from (point_of(mix, design) for mix in MIXES for design in DESIGNS)
 
 
 def tiny():
@@ -64,16 +67,16 @@ def label_of(mix):
 
 
 def show(experiment):
-    speeds, by_level = [], []
-    for mix in MIXES:
-        by_design = [sum(mask.speedups_of(experiment, point_of(mix, design), alone_of(mix))) for design in DESIGNS]
-        base, mosaic, ideal = by_design
-        speeds.append((label_of(mix), [*by_design, mosaic / base, mosaic / ideal]))
-        by_level.append((label_of(mix), [value for design in ("GPU-MMU", "Mosaic")
-                                         for value in hits(experiment, point_of(mix, design))]))
-    mask.table("weighted speedup", (*DESIGNS, "Mosaic over GPU-MMU", "of Ideal"), speeds)
-    mask.table("TLB hits, %", [f"{level}, {design}" for design in ("GPU-MMU", "Mosaic")
-                               for level in ("SMs", "either level", "second level")], by_level, 1)
+    rows = []
+    for pair in PAIRS:
+        base, with_mosaic = (mask.speedups_of(experiment, point_of(pair, design), alone_of(pair)) for design in DESIGNS)
+        each = [after / before for after, before in zip(with_mosaic, base)]
+        rows.append((label_of(pair), [sum(base), sum(with_mosaic), sum(with_mosaic) / sum(base), *each]))
+    mask.table("weighted speedup", (*DESIGNS, "Mosaic over GPU-MMU", "the first", "the second"), rows)
+    rows = [(label_of(mix), [value for design in DESIGNS for value in hits(experiment, point_of(mix, design))])
+            for mix in MIXES]
+    mask.table("TLB hits, %", [f"{level}, {design}" for design in DESIGNS
+                               for level in ("SMs", "either level", "second level")], rows, 1)
     rows = [(name, hits(experiment, point)) for name, point in zip(NAMES, (alone_of(pair)[0] for pair in PAIRS))]
     mask.table("TLB hits alone, GPU-MMU, %", ("SMs", "either level", "second level"), rows, 1)
 
