@@ -16,7 +16,7 @@ from sizes import LARGE
 
 HOT_PAGES = (200, 400)
 HOT = "similarity_score"
-STREAMS = ("black_scholes", "scan", "triad")  # BLK, SCAN and TRD
+STREAMS = ("black_scholes", "scan")  # BLK and SCAN; TRD copies its data piece by piece while it runs
 NEAR = (("gpu.vm.memory_latency", 10),)
 DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
 ENTRIES = (8, 32, 128)  # of the bypass cache; the machine has 32

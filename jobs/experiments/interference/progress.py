@@ -11,10 +11,17 @@ class Progress:
     """Warp instructions of each tenant of a run by time, from its output file."""
 
     def __init__(self, file):
-        self.end = int(file["final/end"][()]) * 1e-9
-        self.times = numpy.concatenate([[0], file["epochs/time"][:] * 1e-9])  # microseconds
+        ends = file["tenants"]["end"].tolist()
+        # A run in which all tenants have been done once goes on to the end of an epoch, which does not count.
+        last = min(int(file["final/end"][()]), max(ends))
+        self.end = last * 1e-9
+        times = numpy.concatenate([[0], file["epochs/time"][:] * 1e-9])  # microseconds
         executed = file["stats/sm/warp_instructions"][:].sum(axis=1)
-        self.executed = numpy.concatenate([[executed[0] * 0], executed.cumsum(axis=0)])
+        executed = numpy.concatenate([[executed[0] * 0.0], executed.cumsum(axis=0)])
+        for tenant, end in enumerate(ends):
+            if end != last:  # what it has begun anew, until the others are done
+                executed[-1, tenant] = numpy.interp(self.end, times, executed[:, tenant])
+        self.times, self.executed = numpy.minimum(times, self.end), executed
 
     def time_of(self, instructions, span):
         """When the only tenant of this run, which starts over when it is done, has executed so many."""
