@@ -7,8 +7,8 @@
 `run` has the pairs of mask.py on mask_maxwell with 15 SMs for each application, for 20 epochs of MASK: with base pages
 and with those of Mosaic, under SharedTLB and under MASK, and each application alone under SharedTLB with base pages.
 All have `gpu.noc.mapping: frame`, which keeps a page within a channel, so that Mosaic can move it. `show` prints
-weighted speedups, the larger slowdown of each pair, and misses in the TLBs. With --pairs only so many pairs count; they
-are drawn by chance, always the same ones.
+weighted speedups, the larger slowdown of each pair, misses in the TLBs and walks. With --pairs only so many pairs count;
+they are drawn by chance, always the same ones.
 """
 import random
 
@@ -81,6 +81,10 @@ def show(experiment, pairs):
             for pair in pairs]
     rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
     mask.table("misses, %", [f"{level}, {name}" for name in kept for level in ("SMs", "second level")], rows, 1)
+    rows = [(" + ".join(pair), [value for values in zip(*(mask.walking(experiment, point_of(pair, name))[:2]
+                                                          for name in kept)) for value in values]) for pair in pairs]
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
+    mask.table("walks", [f"{what}, {name}" for what in ("at a time", "cycles of one") for name in kept], rows, 1)
 
 
 def main():
