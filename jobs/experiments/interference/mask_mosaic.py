@@ -7,8 +7,8 @@
 `run` has the pairs of mask.py on mask_maxwell with 15 SMs for each application, for 20 epochs of MASK: with base pages
 and with those of Mosaic, under SharedTLB and under MASK, and each application alone under SharedTLB with base pages.
 All have `gpu.noc.mapping: frame`, which keeps a page within a channel, so that Mosaic can move it. `show` prints
-weighted speedups, the larger slowdown of each pair, misses in the TLBs and walks. With --pairs only so many pairs count;
-they are drawn by chance, always the same ones.
+weighted speedups, the larger slowdown of each pair, misses in the TLBs and walks. With --pairs so many pairs count, and
+are drawn by chance, always the same ones.
 """
 import random
 
