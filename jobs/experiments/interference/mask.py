@@ -54,11 +54,11 @@ WALKING = ("walks at a time", "cycles of a walk", "use of the DRAM, %")
 LEVELS = ("data", "level_1", "level_2", "level_3", "level_4")
 
 
-def point_of(names, design, sms=SMS, overrides=(), policies=(), gpu="mask_maxwell", sizes=LARGE):
+def point_of(names, design, sms=SMS, overrides=(), policies=(), gpu="mask_maxwell", sizes=LARGE, span=SPAN):
     """Applications that start over until the span ends."""
     chosen = dict((("sharing", "spatial"), ("page_manager", "base-pages"), ORDER, *DESIGNS[design], *policies))
     return Point(gpu, tuple((name, sizes[name]) for name in names), tuple(chosen.items()), relaunch=len(names) > 1,
-                 sms=sms, overrides=(*SPAN, *STATIC * (design == "Static"), *overrides))
+                 sms=sms, overrides=(*span, *STATIC * (design == "Static"), *overrides))
 
 
 def alone(name, sms=SMS):

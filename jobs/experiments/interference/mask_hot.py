@@ -7,7 +7,7 @@
 The hot set has 200 or 400 pages: more than the 64 entries of a TLB of an SM, and fewer than the 512 of the second
 level. So the application that looks up in it is of the class "High, Low" of Table 6.2. Its partner is one of the
 streams of the class "High, High". `run` has each pair on mask_maxwell with links of 10 cycles between GMMU and L2, 15
-SMs for each, for 20 epochs, under both baselines, MASK and Ideal; with 400 pages also MASK-TLB with bypass caches of
+SMs for each, for ten epochs, under both baselines, MASK and Ideal; with 400 pages also MASK-TLB with bypass caches of
 three sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the DRAM did.
 """
 import mask
@@ -17,6 +17,7 @@ from sizes import LARGE
 HOT_PAGES = (200, 400)
 HOT = "similarity_score"
 STREAMS = ("black_scholes", "scan")  # BLK and SCAN; TRD copies its data piece by piece while it runs
+SPAN = (("simulation.stop_at", "981us"), *mask.SPAN[1:])  # ten epochs
 NEAR = (("gpu.vm.memory_latency", 10),)
 DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
 ENTRIES = (8, 32, 128)  # of the bypass cache; the machine has 32
@@ -29,7 +30,7 @@ def sizes(pages):
 
 
 def point_of(pages, names, design, policies=()):
-    return mask.point_of(names, design, overrides=NEAR, policies=policies, sizes=sizes(pages))
+    return mask.point_of(names, design, overrides=NEAR, policies=policies, sizes=sizes(pages), span=SPAN)
 
 
 def with_entries(pages, names, entries):
