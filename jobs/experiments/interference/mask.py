@@ -51,6 +51,8 @@ DESIGNS = {
 }
 ORACLE = ("Static", "SharedTLB", "MASK")  # designs for whose splits there is an oracle
 WALKING = ("walks at a time", "cycles of a walk", "use of the DRAM, %")
+WALKING_COLUMNS = ("hits in the bypass cache, %, MASK",
+                   *(f"{what}, {design}" for what in WALKING for design in ("SharedTLB", "MASK")))
 LEVELS = ("data", "level_1", "level_2", "level_3", "level_4")
 
 
@@ -225,8 +227,7 @@ def show_walks(experiment, pairs):
         rows.append((" + ".join(pair), [beside_hits(experiment, point_of(pair, "MASK")),
                                         *(value for both in zip(shared, mask) for value in both)]))
     rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
-    table("of pairs", ("hits in the bypass cache, %, MASK", *(f"{what}, {design}" for what in WALKING
-                                                              for design in ("SharedTLB", "MASK"))), rows, 1)
+    table("of pairs", WALKING_COLUMNS, rows, 1)
 
 
 def show_rates(experiment, pairs):

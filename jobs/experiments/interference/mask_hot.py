@@ -95,10 +95,10 @@ def show_walks(experiment):
     rows, levels = [], []
     for mix in MIXES:
         shared, with_mask = (mask.walking(experiment, point_of(*mix, design)) for design in ("SharedTLB", "MASK"))
-        rows.append((label_of(*mix), [value for both in zip(shared, with_mask) for value in both]))
+        rows.append((label_of(*mix), [mask.beside_hits(experiment, point_of(*mix, "MASK")),
+                                      *(value for both in zip(shared, with_mask) for value in both)]))
         levels.append((label_of(*mix), mask.level_hits(experiment, point_of(*mix, "MASK"))))
-    mask.table("of pairs", [f"{what}, {design}" for what in mask.WALKING for design in ("SharedTLB", "MASK")],
-               with_means(rows), 1)
+    mask.table("of pairs", mask.WALKING_COLUMNS, with_means(rows), 1)
     mask.table("hits in the L2 under MASK, %", mask.LEVELS, with_means(levels), 1)
 
 
