@@ -23,21 +23,41 @@ class Progress:
                 executed[-1, tenant] = numpy.interp(self.end, times, executed[:, tenant])
         self.times, self.executed = numpy.minimum(times, self.end), executed
 
-    def time_of(self, instructions, span):
-        """When the only tenant of this run, which starts over when it is done, has executed so many."""
-        executed = self.executed[:, 0]
-        whole = executed[-1]
+    def idle(self, tenant):
+        """For how long it has executed nothing at the end of the run: it copies."""
+        executed = self.executed[:, tenant]
+        return self.end - self.times[int(numpy.searchsorted(executed, executed[-1]))]
+
+    def time_of(self, instructions, span, idle=0):
+        """When the only tenant of this run, which starts over when it is done, has executed so many, and has executed
+        nothing more for a time `idle`: it copies for as long, at most until its next instruction."""
+        whole = self.executed[-1, 0]
         if self.end < span:
             rounds, rest = divmod(instructions, whole)
-            return rounds * self.end + numpy.interp(rest, executed, self.times)
+            if rest == 0 and rounds:  # behind the last kernel of a round
+                return min((rounds - 1) * self.end + self.times_at(whole)[0] + idle,
+                           rounds * self.end + self.times_at(0)[1])
+            first, last = self.times_at(rest)
+            return rounds * self.end + min(first + idle, last)
         if instructions <= whole:
-            return numpy.interp(instructions, executed, self.times)
-        half = numpy.interp(self.end / 2, self.times, executed)  # goes on as in the second half of the span
+            first, last = self.times_at(instructions)
+            return min(first + idle, last)
+        half = numpy.interp(self.end / 2, self.times, self.executed[:, 0])  # goes on as in the second half of the span
         return self.end + (instructions - whole) / (whole - half) * self.end / 2
+
+    def times_at(self, instructions):
+        """When it first and last had executed so many: twice the same, unless it copied then."""
+        executed = self.executed[:, 0]
+        after = int(numpy.searchsorted(executed, instructions))  # the first epoch that has come as far
+        if executed[after] == instructions:
+            return self.times[after], self.times[int(numpy.searchsorted(executed, instructions, side="right")) - 1]
+        share = (instructions - executed[after - 1]) / (executed[after] - executed[after - 1])
+        time = self.times[after - 1] + share * (self.times[after] - self.times[after - 1])
+        return time, time
 
 
 def speedups(shared, alone):
     """Of each tenant of a run over its run alone, which had the same span."""
     shared = Progress(shared)
-    return [Progress(run).time_of(instructions, shared.end) / shared.end
-            for instructions, run in zip(shared.executed[-1], alone)]
+    return [Progress(run).time_of(instructions, shared.end, shared.idle(tenant)) / shared.end
+            for tenant, (instructions, run) in enumerate(zip(shared.executed[-1], alone))]
