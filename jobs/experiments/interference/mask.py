@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """MASK and its parts for pairs of applications: K1 to K4, K8 to K11 of paper 004 (section 6.6, Figures 6.11 to 6.15).
 
-    jobs/experiments/interference/mask.py run [--folder DIR] [--jobs N] [--pairs A+B ...] [--splits]
+    jobs/experiments/interference/mask.py run [--folder DIR] [--jobs N] [--pairs A+B ...] [--designs D ...]
+        [--splits]
     jobs/experiments/interference/mask.py show [the same]
 
 `run` has each pair on mask_maxwell for 20 epochs, 15 SMs for each and pages of 4 KiB, under each design, and each
@@ -11,6 +12,7 @@ claims are about, and the best of the three splits counts, as with the paper's o
 """
 import math
 
+from mosaic import rates
 from points import Experiment, Point, parser_of, sweeps
 from progress import speedups
 from sizes import LARGE
@@ -25,6 +27,7 @@ CATEGORIES = {
 }
 PAIRS = tuple(pair for pairs in CATEGORIES.values() for pair in pairs)
 SMS = 15
+MHZ, DRAM_MHZ = 1020, 1674  # clocks of SMs and GMMU, and of the DRAM
 SPLITS = ((10, 20), SMS, (20, 10))
 # 20 epochs of MASK of 100,000 cycles each. What a program copies before its first kernel takes the time of its DRAM
 # writes, since the paper measures what GPUs do. Who is over within the span copies anew.
@@ -48,14 +51,17 @@ DESIGNS = {
     "Ideal": (("translation", "ideal"),),
 }
 ORACLE = ("Static", "SharedTLB", "MASK")  # designs for whose splits there is an oracle
+WALKING = ("walks at a time", "cycles of a walk", "use of the DRAM, %")
+WALKING_COLUMNS = ("hits in the bypass cache, %, MASK",
+                   *(f"{what}, {design}" for what in WALKING for design in ("SharedTLB", "MASK")))
 LEVELS = ("data", "level_1", "level_2", "level_3", "level_4")
 
 
-def point_of(names, design, sms=SMS, overrides=(), policies=(), gpu="mask_maxwell"):
+def point_of(names, design, sms=SMS, overrides=(), policies=(), gpu="mask_maxwell", sizes=LARGE, span=SPAN):
     """Applications that start over until the span ends."""
     chosen = dict((("sharing", "spatial"), ("page_manager", "base-pages"), ORDER, *DESIGNS[design], *policies))
-    return Point(gpu, tuple((name, LARGE[name]) for name in names), tuple(chosen.items()), relaunch=len(names) > 1,
-                 sms=sms, overrides=(*SPAN, *STATIC * (design == "Static"), *overrides))
+    return Point(gpu, tuple((name, sizes[name]) for name in names), tuple(chosen.items()), relaunch=len(names) > 1,
+                 sms=sms, overrides=(*span, *STATIC * (design == "Static"), *overrides))
 
 
 def alone(name, sms=SMS):
@@ -76,9 +82,9 @@ def split_points(pairs):
             yield from (point_of(pair, design, split) for design in ORACLE)
 
 
-def points(pairs=PAIRS):
+def points(pairs=PAIRS, designs=tuple(DESIGNS)):
     yield from map(alone, dict.fromkeys(name for pair in pairs for name in pair))
-    yield from (point_of(pair, design) for pair in pairs for design in DESIGNS)
+    yield from (point_of(pair, design) for pair in pairs for design in designs)
 
 
 def tiny(pair):
@@ -153,6 +159,8 @@ def show(experiment, pairs):
     better = [name for name in speeds if "mean" not in name and speeds[name][mask] > speeds[name][shared]
               and slowdowns[name][mask] < slowdowns[name][shared]]
     print("K11: both faster and fairer under MASK:", ", ".join(better))
+    show_rates(experiment, pairs)
+    show_walks(experiment, pairs)
     show_parts(experiment, pairs)
 
 
@@ -167,45 +175,76 @@ def show_splits(experiment, pairs):
     table("best of three splits", (*ORACLE, *(f"slowdown, {design}" for design in ORACLE)), rows)
 
 
-@sweeps.blank_if_missing(2)
-def executed(experiment, point):
-    """Warp instructions of each of two tenants."""
-    with experiment.output(point) as file:
-        return per_tenant(file, "sm", "warp_instructions")
-
-
 def show_parts(experiment, pairs):
-    rows, levels, throughput, with_silver = [], [], [], {}
+    rows, levels = [], []
     for pair in pairs:
         misses = []
         for design in ("SharedTLB", "MASK-TLB", "MASK"):
             misses += shares(experiment, point_of(pair, design), "gmmu", "tlb_hits", "tlb_misses")
         rows.append((" + ".join(pair), misses))
         levels.append((" + ".join(pair), level_hits(experiment, point_of(pair, "MASK-Cache"))))
-        shared, dram, mask = (executed(experiment, point_of(pair, design))
-                              for design in ("SharedTLB", "MASK-DRAM", "MASK"))
-        throughput.append(sum(mask) / sum(shared))
-        with_silver |= {f"{name} beside {other}": after / before
-                        for name, other, after, before in zip(pair, pair[::-1], dram, shared)}
     table("misses in the second-level TLB, % of each", ("SharedTLB", "", "MASK-TLB", "", "MASK", ""), rows, 1)
     table("hits in the L2 under MASK-Cache, %", LEVELS, levels, 2)
-    print(f"K2: instructions per cycle, MASK over SharedTLB: {sweeps.cell(sweeps.mean_of(throughput), '.3f')}")
-    print("K10: instructions of one under MASK-DRAM over SharedTLB:",
-          {name: f"{change:.3f}" for name, change in sorted(with_silver.items(), key=lambda item: item[1])
-           if not math.isnan(change)})
+
+
+@sweeps.blank_if_missing()
+def beside_hits(experiment, point):
+    """Hits in the cache beside the second-level TLB in %, of the look-ups that this TLB itself lacks."""
+    with experiment.output(point) as file:
+        hits = per_tenant(file, "tlb_fill", "beside_hits").sum()
+        missed = per_tenant(file, "gmmu", "tlb_misses").sum()
+    return 100 * hits / max(hits + missed, 1)
+
+
+@sweeps.blank_if_missing(3)
+def walking(experiment, point):
+    """Walks at a time; cycles of one in its walker; use of the DRAM's data buses in %."""
+    with experiment.output(point) as file:
+        cycles, walks = (per_tenant(file, "gmmu", name).sum() for name in ("walk_cycles", "walks"))
+        busy = file["final/stats/partition/data_bus_cycles"][:]
+        microseconds = file["final/end"][()] * 1e-9
+    return (cycles / (microseconds * MHZ), cycles / max(walks, 1),
+            100 * busy.sum() / (len(busy) * microseconds * DRAM_MHZ))
+
+
+def show_walks(experiment, pairs):
+    """What translations and the DRAM do: the bypass cache, walks, bandwidth."""
+    rows = []
+    for pair in pairs:
+        shared, mask = (walking(experiment, point_of(pair, design)) for design in ("SharedTLB", "MASK"))
+        rows.append((" + ".join(pair), [beside_hits(experiment, point_of(pair, "MASK")),
+                                        *(value for both in zip(shared, mask) for value in both)]))
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
+    table("of pairs", WALKING_COLUMNS, rows, 1)
+
+
+def show_rates(experiment, pairs):
+    """K2 and K10: by how much each application, and a pair in instructions per cycle, is faster than under SharedTLB:
+    in the first round of each application, or in the span if that is shorter."""
+    rows = []
+    for pair in pairs:
+        shared, dram, mask = (rates(experiment, point_of(pair, design))
+                              for design in ("SharedTLB", "MASK-DRAM", "MASK"))
+        changes = [100 * after / before - 100 for by in (dram, mask) for after, before in zip(by, shared)]
+        rows.append((" + ".join(pair), [*changes, *(100 * sum(by) / sum(shared) - 100 for by in (dram, mask))]))
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
+    table("over SharedTLB, %", ("first, MASK-DRAM", "second, MASK-DRAM", "first, MASK", "second, MASK",
+                                "pair, MASK-DRAM", "pair, MASK"), rows, 1)
 
 
 def main():
     parser = parser_of(__doc__, "mask")
     parser.add_argument("--pairs", nargs="+", choices=["+".join(pair) for pair in PAIRS], metavar="A+B",
                         help="some of the pairs only")
+    parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS), metavar="DESIGN",
+                        help="under some of the designs only")
     parser.add_argument("--splits", action="store_true", help="other shares of the SMs as well")
     arguments = parser.parse_args()
     experiment = Experiment(arguments)
     pairs = [pair for pair in PAIRS if not arguments.pairs or "+".join(pair) in arguments.pairs]
     if arguments.verb == "run":
         more = split_points(pairs) if arguments.splits else ()
-        experiment.run([*points(pairs), *more], tiny(pairs[0]))
+        experiment.run([*points(pairs, arguments.designs), *more], tiny(pairs[0]))
     show(experiment, pairs)
     if arguments.splits:
         show_splits(experiment, pairs)

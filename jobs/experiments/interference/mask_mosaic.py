@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 """MASK and Mosaic together: what each leaves for the other, Z21 of paper 004 (section 7.5).
 
-    jobs/experiments/interference/mask_mosaic.py run [--folder DIR] [--jobs N]
-    jobs/experiments/interference/mask_mosaic.py show [--folder DIR]
+    jobs/experiments/interference/mask_mosaic.py run [--folder DIR] [--jobs N] [--pairs N]
+    jobs/experiments/interference/mask_mosaic.py show [the same]
 
 `run` has the pairs of mask.py on mask_maxwell with 15 SMs for each application, for 20 epochs of MASK: with base pages
 and with those of Mosaic, under SharedTLB and under MASK, and each application alone under SharedTLB with base pages.
 All have `gpu.noc.mapping: frame`, which keeps a page within a channel, so that Mosaic can move it. `show` prints
-weighted speedups, the larger slowdown of each pair, and misses in the TLBs.
+weighted speedups, the larger slowdown of each pair, misses in the TLBs and walks. With --pairs so many pairs count, and
+are drawn by chance, always the same ones.
 """
+import random
+
 import mask
-from points import run_or_show, sweeps
+from points import Experiment, parser_of, sweeps
 
 MOSAIC = (("page_manager", "mosaic"),)
 MAPPING = (("gpu.noc.mapping", "frame"),)
@@ -32,8 +35,14 @@ def alone_of(pair):
     return [mask.point_of((name,), "SharedTLB", overrides=MAPPING) for name in pair]
 
 
-def points():
-    for pair in mask.PAIRS:
+def drawn(count):
+    """So many of the pairs, in their order."""
+    chosen = random.Random(0).sample(mask.PAIRS, count)
+    return [pair for pair in mask.PAIRS if pair in chosen]
+
+
+def points(pairs):
+    for pair in pairs:
         yield from alone_of(pair)
         yield from (point_of(pair, name) for name in DESIGNS)
 
@@ -43,9 +52,9 @@ def tiny():
     return [*alone_of(pair), *(point_of(pair, name) for name in DESIGNS)]
 
 
-def show_metric(title, experiment, of_speeds):
+def show_metric(title, experiment, pairs, of_speeds):
     rows = []
-    for pair in mask.PAIRS:
+    for pair in pairs:
         runs_alone = alone_of(pair)
         rows.append((" + ".join(pair), [of_speeds(mask.speedups_of(experiment, point_of(pair, name), runs_alone))
                                         for name in DESIGNS]))
@@ -64,14 +73,30 @@ def misses(experiment, point):
             for kind in ("sm", "gmmu")]
 
 
-def show(experiment):
-    show_metric("weighted speedup", experiment, sum)
-    show_metric("larger slowdown", experiment, lambda speeds: 1 / min(speeds))
+def show(experiment, pairs):
+    show_metric("weighted speedup", experiment, pairs, sum)
+    show_metric("larger slowdown", experiment, pairs, lambda speeds: 1 / min(speeds))
     kept = [name for name in DESIGNS if name != "Ideal"]
     rows = [(" + ".join(pair), [share for name in kept for share in misses(experiment, point_of(pair, name))])
-            for pair in mask.PAIRS]
+            for pair in pairs]
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
     mask.table("misses, %", [f"{level}, {name}" for name in kept for level in ("SMs", "second level")], rows, 1)
+    rows = [(" + ".join(pair), [value for values in zip(*(mask.walking(experiment, point_of(pair, name))[:2]
+                                                          for name in kept)) for value in values]) for pair in pairs]
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
+    mask.table("walks", [f"{what}, {name}" for what in ("at a time", "cycles of one") for name in kept], rows, 1)
+
+
+def main():
+    parser = parser_of(__doc__, "mask_mosaic")
+    parser.add_argument("--pairs", type=int, choices=range(1, len(mask.PAIRS) + 1), default=len(mask.PAIRS),
+                        metavar="N", help="so many pairs only, drawn by chance")
+    arguments = parser.parse_args()
+    experiment, pairs = Experiment(arguments), drawn(arguments.pairs)
+    if arguments.verb == "run":
+        experiment.run(list(points(pairs)), tiny())
+    show(experiment, pairs)
 
 
 if __name__ == "__main__":
-    run_or_show(__doc__, "mask_mosaic", points, show, tiny)
+    main()

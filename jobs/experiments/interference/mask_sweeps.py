@@ -11,7 +11,8 @@ of one that have the GPU in turn. `show` prints weighted speedups over runs alon
 """
 import math
 
-from mask import (CACHE, FILL, LEVELS, level_hits, per_tenant, point_of, shares, speedups_of, table)
+from mask import (CACHE, FILL, LEVELS, MHZ, WALKING, level_hits, per_tenant, point_of, shares, speedups_of, table,
+                  walking)
 from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
@@ -90,13 +91,16 @@ class Crowd(Part):
             yield from (of_crowd(count, design) for design in ("SharedTLB", "MASK", "Ideal"))
 
     def show(self, experiment):
-        rows = []
+        rows, walks = [], []
         for count in range(1, len(CROWD) + 1):
+            shared, mask = (walking(experiment, of_crowd(count, design)) for design in ("SharedTLB", "MASK"))
+            walks.append((count, [value for both in zip(shared, mask) for value in both]))
             speeds = {design: sum(speedups_of(experiment, of_crowd(count, design), alone(count)))
                       for design in ("SharedTLB", "MASK", "Ideal")}
             rows.append((count, [speeds["SharedTLB"] / speeds["Ideal"], speeds["MASK"] / speeds["Ideal"],
                                  speeds["MASK"] / speeds["SharedTLB"]]))
         table("applications", ("SharedTLB, of Ideal", "MASK, of Ideal", "MASK over SharedTLB"), rows)
+        table("applications", [f"{what}, {design}" for what in WALKING for design in ("SharedTLB", "MASK")], walks, 1)
 
 
 class Sizes(Part):
@@ -163,7 +167,7 @@ class Walks(Part):
         with experiment.output(point) as file:
             walking, walks, waiting = (per_tenant(file, "gmmu", name).sum()
                                        for name in ("walk_cycles", "walks", "merged"))
-            cycles = file["final/end"][()] * 1e-9 * 1020
+            cycles = file["final/end"][()] * 1e-9 * MHZ
         return walking / cycles, 1 + waiting / walks if walks else math.nan
 
     @staticmethod

@@ -11,6 +11,7 @@ out equally, under each design, and a pair with fewer TLB entries; alone, an app
 import functools
 import itertools
 import math
+import statistics
 
 from points import Point, run_or_show, sweeps
 from sizes import LARGE
@@ -96,6 +97,20 @@ def label_of(mix):
     return f"{len(mix)} x {mix[0]}" if len(set(mix)) < len(mix) else " + ".join(mix)
 
 
+def quartiles(values):
+    """The first, the median and the third, of those that are there; between two values a line."""
+    there = [value for value in values if not math.isnan(value)]
+    if len(there) < 2:
+        return [there[0] if there else math.nan] * 3
+    return statistics.quantiles(there, n=4, method="inclusive")
+
+
+def below_one(values):
+    """How many lose, of those that are there."""
+    there = [value for value in values if not math.isnan(value)]
+    return f"{sum(value < 1 for value in there)} of {len(there)}" if there else ""
+
+
 def show_speedups(title, weighted, listed):
     print(f"| {title} | " + " | ".join(DESIGNS) + " | Mosaic over GPU-MMU, % | of Ideal |\n|---|" +
           "---:|" * (len(DESIGNS) + 2))
@@ -108,7 +123,11 @@ def show_speedups(title, weighted, listed):
                  sweeps.cell(100 * gains[-1] - 100, "+.1f"), sweeps.cell(shares[-1], ".3f")]
         print(f"| {label_of(mix)} | " + " | ".join(cells) + " |")
     print(f"| **mean** | | | | {sweeps.cell(100 * sweeps.mean_of(gains) - 100, '+.1f')} | "
-          f"{sweeps.cell(sweeps.mean_of(shares), '.3f')} |\n")
+          f"{sweeps.cell(sweeps.mean_of(shares), '.3f')} |")
+    quarters = [(100 * gain - 100, share) for gain, share in zip(quartiles(gains), quartiles(shares))]
+    for name, (gain, share) in zip(("first quartile", "median", "third quartile"), quarters):
+        print(f"| **{name}** | | | | {sweeps.cell(gain, '+.1f')} | {sweeps.cell(share, '.3f')} |")
+    print(f"| **below 1** | | | | {below_one(gains)} | {below_one(shares)} |\n")
 
 
 @sweeps.blank_if_missing(4)
@@ -155,8 +174,10 @@ def show_applications(experiment):
     if not gains or not shares:
         print("Z4 and Z5: no such mix has run under all designs")
         return
+    first, median, third = quartiles(gains)
     print(f"Z4: speed under Mosaic over GPU-MMU: {min(gains):.2f} to {max(gains):.2f}, mean "
-          f"{sum(gains) / len(gains):.2f}; {sum(gain > 1 for gain in gains)} of {len(gains)} gain")
+          f"{sum(gains) / len(gains):.2f}, median {median:.2f}, quartiles {first:.2f} and {third:.2f}; "
+          f"{sum(gain > 1 for gain in gains)} of {len(gains)} gain")
     print("Z5: of", len(shares), "at", {least: sum(share >= least for share in shares) for least in (0.9, 0.8, 0.7)},
           f"of Ideal or more; {min(shares):.2f} to {max(shares):.2f}")
 

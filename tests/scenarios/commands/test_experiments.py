@@ -120,6 +120,7 @@ class Experiments(ScenarioTest):
         with h5py.File("progress", "w", driver="core", backing_store=False) as file:
             microsecond = 10**9
             file["final/end"] = 30 * microsecond
+            file["tenants"] = numpy.array([(30 * microsecond,)], dtype=[("end", "<i8")])
             file["epochs/time"] = numpy.array([10, 20, 30]) * microsecond
             # Of two SMs: 100 instructions in a dense phase, then 10 in each epoch.
             file["stats/sm/warp_instructions"] = numpy.array([[[60], [40]], [[5], [5]], [[10], [0]]])
@@ -128,6 +129,34 @@ class Experiments(ScenarioTest):
             self.assertAlmostEqual(alone.time_of(instructions, span=30), time)
         for instructions, time in ((120, 30), (170, 35), (240 + 105, 75)):  # was done at 30: starts over
             self.assertAlmostEqual(alone.time_of(instructions, span=60), time)
+
+    def test_progress_counts_copies_for_as_long_as_they_have_taken(self):
+        with h5py.File("progress", "w", driver="core", backing_store=False) as file:
+            microsecond = 10**9
+            file["final/end"] = 50 * microsecond
+            file["tenants"] = numpy.array([(50 * microsecond,)], dtype=[("end", "<i8")])
+            file["epochs/time"] = numpy.array([10, 20, 30, 40, 50]) * microsecond
+            # Copies until 10, between 20 and 30, and from 40 on.
+            file["stats/sm/warp_instructions"] = numpy.array([[[0]], [[100]], [[0]], [[100]], [[0]]])
+            alone = progress.Progress(file)
+        for instructions, time in ((0, 0), (50, 15), (100, 20), (150, 35), (200, 40), (250, 65), (400, 90)):
+            self.assertAlmostEqual(alone.time_of(instructions, span=200), time)
+        for instructions, idle, time in ((0, 4, 4), (100, 4, 24), (100, 40, 30), (200, 4, 44), (200, 12, 52),
+                                         (200, 40, 60), (400, 4, 94), (400, 40, 110), (50, 4, 15)):
+            self.assertAlmostEqual(alone.time_of(instructions, span=200, idle=idle), time)
+
+    def test_progress_ends_when_the_last_tenant_has_been_done_once_not_with_the_epoch(self):
+        with h5py.File("progress", "w", driver="core", backing_store=False) as file:
+            microsecond = 10**9
+            file["final/end"] = 30 * microsecond
+            # The first is done at 25 and executes nothing more, the second has begun anew at 12.
+            file["tenants"] = numpy.array([(25 * microsecond,), (12 * microsecond,)], dtype=[("end", "<i8")])
+            file["epochs/time"] = numpy.array([10, 20, 30]) * microsecond
+            file["stats/sm/warp_instructions"] = numpy.array([[[60, 10]], [[5, 20]], [[5, 40]]])
+            shared = progress.Progress(file)
+        self.assertAlmostEqual(shared.end, 25)
+        numpy.testing.assert_allclose(shared.executed[-1], [70, 10 + 20 + 40 / 2])
+        self.assertAlmostEqual(shared.times[-1], 25)
 
     def test_every_run_has_a_name_of_its_own(self):
         runs = all_runs((8, 16))
