@@ -1,16 +1,19 @@
 #!/usr/bin/python3
-"""MeDiC, its parts, and what it is compared with: M1 to M4, M13 to M15, M18, M19 and M21 of paper 004 (chapter 4).
+"""MeDiC, its parts, and what it is compared with: M1 to M9, M13 to M16, M18, M19 and M21 of paper 004 (chapter 4).
 
-    jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N]
-    jobs/experiments/interference/medic.py show [--folder DIR]
+    jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N] [--parts comparison clock tuned]
+    jobs/experiments/interference/medic.py show [the same]
 
 `run` runs each application on medic_fermi under each variant, with ideal translation; `show` prints the tables:
-speedup is kernel time under the L2 and DRAM scheduler of the baseline over kernel time under the variant; then what the
-L2 and the DRAM counted, and what more banks bring.
+speedup is kernel time under the L2 and DRAM scheduler of the baseline over kernel time under the variant. Parts:
+
+- comparison (the default): all variants; then what the L2 and the DRAM counted, and what more banks bring
+- clock: MeDiC and its parts with an L2 of 1400 and of 700 MHz, each over the baseline of the same clock
+- tuned: shares of random and tokens of pcal
 """
 import math
 
-from points import Point, run_or_show, sweeps
+from points import Experiment, Point, parser_of, sweeps
 
 APPLICATIONS = {
     "bfs": "{vertices: 262144, edges: 2097152}",
@@ -66,19 +69,57 @@ BANKS = (2, 4)  # of a slice, times as many as the machine has
 TYPES = ("all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss")
 
 
-def point_of(application, variant, banks=1):
-    """`banks`: times as many as the machine has, of the same capacity together."""
+# The tuned baselines, in even steps between nothing and all: shares of the warps, tokens of an SM's 48 warps.
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+TOKENS = (8, 16, 24, 32, 40)
+PARTS_OF_MEDIC = ("WIP", "WMS", "WByp", "MeDiC")
+MHZ = (1400, 700)  # of the L2
+
+
+def tuned_name(kind, value):
+    return f"{kind} {value}"
+
+
+# The shipped defaults are 0.5 and 16; those stay the points of the comparison.
+for value in SHARES:
+    VARIANTS[tuned_name("random", value)] = (
+        "{name: random, period: PERIOD}" if value == 0.5 else f"{{name: random, share: {value}, period: PERIOD}}",
+        "fr-fcfs")
+for value in TOKENS:
+    VARIANTS[tuned_name("pcal", value)] = (
+        "{name: pcal, period: PERIOD}" if value == 16 else f"{{name: pcal, tokens: {value}, period: PERIOD}}",
+        "fr-fcfs")
+COMPARED = tuple(name for name in VARIANTS if " " not in name)
+
+
+def point_of(application, variant, banks=1, mhz=MHZ[0]):
+    """`banks`: times as many as the machine has, of the same capacity together. `mhz`: of the L2; a slower one has
+    periods of the same time, and the way from it to the DRAM, which is counted in its cycles, takes the same time."""
     cache, scheduler = VARIANTS[variant]
-    cache = cache.replace("PERIOD", str(PERIODS.get(application, PERIOD)))
+    cache = cache.replace("PERIOD", str(PERIODS.get(application, PERIOD) * mhz // MHZ[0]))
     overrides = (("gpu.memory.l2.banks", 2 * banks),) if banks > 1 else ()
+    if mhz != MHZ[0]:
+        overrides += (("gpu.memory.clock", f"{mhz}MHz"), ("gpu.memory.dram.path_latency", 100 * mhz // MHZ[0]))
     return Point("medic_fermi", ((application, APPLICATIONS[application]),),
                  (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")),
                  overrides=overrides)
 
 
-def points():
-    yield from (point_of(application, variant) for application in APPLICATIONS for variant in VARIANTS)
+def comparison_points():
+    yield from (point_of(application, variant) for application in APPLICATIONS for variant in COMPARED)
     yield from (point_of(application, "baseline", count) for application in APPLICATIONS for count in BANKS)
+
+
+def clock_points():
+    yield from (point_of(application, variant, mhz=mhz) for variant in ("baseline", *PARTS_OF_MEDIC)
+                for application in APPLICATIONS for mhz in MHZ)
+
+
+def tuned_points():
+    for application in APPLICATIONS:
+        yield from (point_of(application, variant) for variant in ("baseline", "WByp", "MeDiC"))
+        yield from (point_of(application, tuned_name("random", share)) for share in SHARES)
+        yield from (point_of(application, tuned_name("pcal", tokens)) for tokens in TOKENS)
 
 
 def tiny():
@@ -86,9 +127,9 @@ def tiny():
 
 
 @sweeps.blank_if_missing()
-def kernel_time(experiment, application, variant, banks=1):
+def kernel_time(experiment, application, variant, banks=1, mhz=MHZ[0]):
     """Femtoseconds in which the application's kernels ran."""
-    with experiment.output(point_of(application, variant, banks)) as file:
+    with experiment.output(point_of(application, variant, banks, mhz)) as file:
         return sweeps.kernel_time(file["kernels"][:])
 
 
@@ -103,9 +144,9 @@ def warp_types(experiment, application):
 
 
 @sweeps.blank_if_missing(2)
-def totals(experiment, application, variant, *names, kind="partition"):
+def totals(experiment, application, variant, *names, kind="partition", mhz=MHZ[0]):
     """Of two counters."""
-    with experiment.output(point_of(application, variant)) as file:
+    with experiment.output(point_of(application, variant, mhz=mhz)) as file:
         return [int(file[f"final/stats/{kind}"][name][:].sum()) for name in names]
 
 
@@ -155,15 +196,15 @@ def show_banks(experiment):
     print()
 
 
-def show(experiment):
+def show_comparison(experiment):
     show_memory(experiment)
     show_banks(experiment)
-    compared = [variant for variant in VARIANTS if variant not in ("baseline", "measured")]
+    compared = [variant for variant in COMPARED if variant not in ("baseline", "measured")]
     print("| speedup, % | " + " | ".join(compared) + " |\n|---|" + "---:|" * len(compared))
-    logs = {variant: [] for variant in VARIANTS}
+    logs = {variant: [] for variant in COMPARED}
     for application in APPLICATIONS:
         base = kernel_time(experiment, application, "baseline")
-        for variant in VARIANTS:
+        for variant in COMPARED:
             logs[variant].append(math.log(base / kernel_time(experiment, application, variant)))
         print(f"| {application} | " + " | ".join(sweeps.cell(100 * math.expm1(logs[v][-1]), "+.1f") for v in compared)
               + " |")
@@ -177,5 +218,81 @@ def show(experiment):
               f" | {PAPER_TYPES.get(application, '')} |")
 
 
+def log_gain(experiment, application, variant, mhz=MHZ[0]):
+    """Logarithm of the speedup over the baseline of the same clock."""
+    return math.log(kernel_time(experiment, application, "baseline", mhz=mhz) /
+                    kernel_time(experiment, application, variant, mhz=mhz))
+
+
+def percent(log):
+    return 100 * math.expm1(log)
+
+
+def means_of(rows):
+    """Geometric means of the columns of {name: logarithms}."""
+    return [sweeps.mean_of(column) for column in zip(*rows.values())]
+
+
+def show_clock(experiment):
+    rows = {application: [log_gain(experiment, application, variant, mhz) for mhz in MHZ for variant in PARTS_OF_MEDIC]
+            for application in APPLICATIONS}
+    rows["**geometric mean**"] = means_of(rows)
+    rows = {name: [sweeps.cell(percent(log), "+.1f") for log in logs] for name, logs in rows.items()}
+    sweeps.print_table("speedup, %", [f"{variant}, {mhz} MHz" for mhz in MHZ for variant in PARTS_OF_MEDIC], rows)
+    rows = {}
+    for application in APPLICATIONS:
+        fast, slow = (kernel_time(experiment, application, "baseline", mhz=mhz) for mhz in MHZ)
+        waits = [waited / max(requests, 1) for mhz in MHZ for waited, requests in
+                 [totals(experiment, application, "baseline", "queue_cycles", "requests", mhz=mhz)]]
+        rows[application] = [sweeps.cell(100 * (slow / fast - 1), "+.1f"),
+                             *(sweeps.cell(1000 * wait / mhz, ".1f") for wait, mhz in zip(waits, MHZ))]
+    columns = (f"time at {MHZ[1]} MHz, %", *(f"ns in front of an L2 bank, {mhz} MHz" for mhz in MHZ))
+    sweeps.print_table("baseline", columns, rows)
+
+
+def show_tuned(experiment):
+    """The best for each application, and the value whose mean over all is best."""
+    best = {}
+    for kind, values in (("random", SHARES), ("pcal", TOKENS)):
+        rows = {application: [log_gain(experiment, application, tuned_name(kind, value)) for value in values]
+                for application in APPLICATIONS}
+        best[kind] = {application: max(logs) for application, logs in rows.items()}
+        shown = {**rows, "**geometric mean**": means_of(rows)}
+        mean_of_best = sweeps.mean_of(best[kind].values())
+        sweeps.print_table(f"{kind}: speedup, %", [*map(str, values), "best"], {
+            name: [sweeps.cell(percent(log), "+.1f") for log in (*logs, best[kind].get(name, mean_of_best))]
+            for name, logs in shown.items()})
+    means = {variant: sweeps.mean_of([log_gain(experiment, application, variant) for application in APPLICATIONS])
+             for variant in ("WByp", "MeDiC")}
+    rows = {}
+    for kind, values in (("random", SHARES), ("pcal", TOKENS)):
+        by_value = {value: sweeps.mean_of([log_gain(experiment, application, tuned_name(kind, value))
+                                           for application in APPLICATIONS]) for value in values}
+        highest = max(by_value, key=by_value.get)
+        compared = {f"{kind} {0.5 if kind == 'random' else 16}": by_value[0.5 if kind == "random" else 16],
+                    f"{kind} {highest}, the best mean": by_value[highest],
+                    f"{kind}, the best of each application": sweeps.mean_of(best[kind].values()),
+                    f"{kind}, the best or the baseline": sweeps.mean_of([max(log, 0) for log in best[kind].values()])}
+        rows.update({name: [log, *(mean - log for mean in means.values())] for name, log in compared.items()})
+    sweeps.print_table("geometric mean, %", ["over the baseline", "WByp over it", "MeDiC over it"],
+                       {name: [sweeps.cell(percent(log), "+.2f") for log in logs] for name, logs in rows.items()})
+
+
+PARTS = {"comparison": (comparison_points, show_comparison), "clock": (clock_points, show_clock),
+         "tuned": (tuned_points, show_tuned)}
+
+
+def main():
+    parser = parser_of(__doc__, "medic")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["comparison"])
+    arguments = parser.parse_args()
+    experiment = Experiment(arguments)
+    if arguments.verb == "run":
+        wanted = [point for part in arguments.parts for point in PARTS[part][0]()]
+        experiment.run([*wanted, *tiny()] if arguments.tiny else wanted, tiny())
+    for part in arguments.parts:
+        PARTS[part][1](experiment)
+
+
 if __name__ == "__main__":
-    run_or_show(__doc__, "medic", points, show, tiny)
+    main()
