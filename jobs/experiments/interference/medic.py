@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """MeDiC, its parts, and what it is compared with: M1 to M9, M13 to M16, M18, M19 and M21 of paper 004 (chapter 4).
 
-    jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N] [--parts comparison clock tuned]
+    jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N] [--parts comparison clock ...]
     jobs/experiments/interference/medic.py show [the same]
 
 `run` runs each application on medic_fermi under each variant, with ideal translation; `show` prints the tables:
@@ -10,6 +10,7 @@ speedup is kernel time under the L2 and DRAM scheduler of the baseline over kern
 - comparison (the default): all variants; then what the L2 and the DRAM counted, and what more banks bring
 - clock: MeDiC and its parts with an L2 of 1400 and of 700 MHz, each over the baseline of the same clock
 - tuned: shares of random and tokens of pcal
+- persistent: applications with as many blocks as the SMs hold, whose warps go through many vertices, words or pages
 """
 import math
 
@@ -37,6 +38,18 @@ APPLICATIONS = {
 # runs from the first cycle to the last, the paper's.
 PERIOD = 20000
 PERIODS = {"page_view_rank": 100000, "similarity_score": 100000}
+# Name: (workload, parameters) with as many blocks as the SMs hold. Warps take 32 neighbours at a time and go round, or
+# each has an even share of neighbours.
+EACH = {"in turn": 32, "shares": 0}
+PERSISTENT = {f"{name}_persistent, {each}": (f"{name}_persistent", f"{{{size}, block: 256, range: {count}}}")
+              for name, size in (
+                  ("bfs", "vertices: 262144, edges: 2097152, blocks: 60"),
+                  ("inverted_index", "words: 524288, vocabulary: 16000, slots: 32768, blocks: 75"),
+                  ("page_view_count", "entries: 262144, pages: 32768, page_slots: 65536, pair_slots: 524288, "
+                                      "visitors: 128, blocks: 60"))
+              for each, count in EACH.items()}
+PERSISTENT["scalar_product, 8 pairs a block"] = ("scalar_product", "{pairs: 960, elements: 3200, blocks: 120}")
+PERIODS.update((name, 100000) for name in PERSISTENT)
 # Of what the paper leaves open, what gives warps the types of its Table 4.2, bypasses a share in its miss rate, and
 # profiling no part in insertion, as it has none in bypasses.
 MEDIC = ("name: medic, resample: PERIOD, grids: true, order: stack, arriving: hit, judged_by: loads, "
@@ -100,7 +113,8 @@ def point_of(application, variant, banks=1, mhz=MHZ[0]):
     overrides = (("gpu.memory.l2.banks", 2 * banks),) if banks > 1 else ()
     if mhz != MHZ[0]:
         overrides += (("gpu.memory.clock", f"{mhz}MHz"), ("gpu.memory.dram.path_latency", 100 * mhz // MHZ[0]))
-    return Point("medic_fermi", ((application, APPLICATIONS[application]),),
+    workload = PERSISTENT[application] if application in PERSISTENT else (application, APPLICATIONS[application])
+    return Point("medic_fermi", (workload,),
                  (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")),
                  overrides=overrides)
 
@@ -120,6 +134,11 @@ def tuned_points():
         yield from (point_of(application, variant) for variant in ("baseline", "WByp", "MeDiC"))
         yield from (point_of(application, tuned_name("random", share)) for share in SHARES)
         yield from (point_of(application, tuned_name("pcal", tokens)) for tokens in TOKENS)
+
+
+def persistent_points():
+    yield from (point_of(application, variant) for application in PERSISTENT
+                for variant in ("baseline", *PARTS_OF_MEDIC, "measured"))
 
 
 def tiny():
@@ -278,8 +297,24 @@ def show_tuned(experiment):
                        {name: [sweeps.cell(percent(log), "+.2f") for log in logs] for name, logs in rows.items()})
 
 
+def show_persistent(experiment):
+    rows = {application: [log_gain(experiment, application, variant) for variant in PARTS_OF_MEDIC]
+            for application in PERSISTENT}
+    for application, logs in rows.items():
+        misses, hits = totals(experiment, application, "baseline", "sector_misses", "sector_hits")
+        waited, requests = totals(experiment, application, "baseline", "queue_cycles", "requests")
+        rows[application] = [*(sweeps.cell(percent(log), "+.1f") for log in logs),
+                             sweeps.cell(100 * misses / max(misses + hits, 1), ".1f"),
+                             sweeps.cell(waited / max(requests, 1), ".1f")]
+    sweeps.print_table("speedup, %", [*PARTS_OF_MEDIC, "misses in the L2, %", "cycles in front of an L2 bank"], rows)
+    sweeps.print_table("warps, %", [*TYPES, "004, Table 4.2"], {
+        application: [*(sweeps.cell(share, ".0f") for share in warp_types(experiment, application)),
+                      PAPER_TYPES[workload.removesuffix("_persistent")]]
+        for application, (workload, _) in PERSISTENT.items()})
+
+
 PARTS = {"comparison": (comparison_points, show_comparison), "clock": (clock_points, show_clock),
-         "tuned": (tuned_points, show_tuned)}
+         "tuned": (tuned_points, show_tuned), "persistent": (persistent_points, show_persistent)}
 
 
 def main():
