@@ -9,7 +9,8 @@ speedup is kernel time under the L2 and DRAM scheduler of the baseline over kern
 
 - comparison (the default): all variants; then what the L2 and the DRAM counted, and what more banks bring
 - clock: MeDiC and its parts with an L2 of 1400 and of 700 MHz, each over the baseline of the same clock
-- tuned: shares of random and tokens of pcal
+- tuned: shares of random, each application's from 0.1 upwards until one is slower than the one before, and tokens of
+  pcal
 - persistent: applications with as many blocks as the SMs hold, whose warps go through many vertices, words or pages
 """
 import math
@@ -82,9 +83,10 @@ BANKS = (2, 4)  # of a slice, times as many as the machine has
 TYPES = ("all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss")
 
 
-# The tuned baselines, in even steps between nothing and all: shares of the warps, tokens of an SM's 48 warps.
+# The tuned baselines: shares of the warps for each application, from small ones upwards until one is slower than the one
+# before; tokens of an SM's 48 warps, all for all, since the paper takes those of the best mean.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-TOKENS = (8, 16, 24, 32, 40)
+TOKENS = (8, 16, 32)
 PARTS_OF_MEDIC = ("WIP", "WMS", "WByp", "MeDiC")
 MHZ = (1400, 700)  # of the L2
 
@@ -127,13 +129,6 @@ def comparison_points():
 def clock_points():
     yield from (point_of(application, variant, mhz=mhz) for variant in ("baseline", *PARTS_OF_MEDIC)
                 for application in APPLICATIONS for mhz in MHZ)
-
-
-def tuned_points():
-    for application in APPLICATIONS:
-        yield from (point_of(application, variant) for variant in ("baseline", "WByp", "MeDiC"))
-        yield from (point_of(application, tuned_name("random", share)) for share in SHARES)
-        yield from (point_of(application, tuned_name("pcal", tokens)) for tokens in TOKENS)
 
 
 def persistent_points():
@@ -269,32 +264,53 @@ def show_clock(experiment):
     sweeps.print_table("baseline", columns, rows)
 
 
+def run_tuned(experiment, applications=tuple(APPLICATIONS)):
+    """Shares in rounds, each for the applications whose last share was no slower than the one before."""
+    names = ("baseline", "WByp", "MeDiC", *(tuned_name("pcal", tokens) for tokens in TOKENS))
+    experiment.run([point_of(application, variant) for variant in names for application in applications])
+    before = {application: math.inf for application in applications}
+    for share in SHARES:
+        name = tuned_name("random", share)
+        experiment.run([point_of(application, name) for application in before])
+        times = {application: kernel_time(experiment, application, name) for application in before}
+        before = {application: time for application, time in times.items() if time <= before[application]}
+
+
+def best_of(logs):
+    return max((log for log in logs if not math.isnan(log)), default=math.nan)
+
+
 def show_tuned(experiment):
     """The best for each application, and the value whose mean over all is best."""
-    best = {}
-    for kind, values in (("random", SHARES), ("pcal", TOKENS)):
-        rows = {application: [log_gain(experiment, application, tuned_name(kind, value)) for value in values]
-                for application in APPLICATIONS}
-        best[kind] = {application: max(logs) for application, logs in rows.items()}
-        shown = {**rows, "**geometric mean**": means_of(rows)}
-        mean_of_best = sweeps.mean_of(best[kind].values())
-        sweeps.print_table(f"{kind}: speedup, %", [*map(str, values), "best"], {
-            name: [sweeps.cell(percent(log), "+.1f") for log in (*logs, best[kind].get(name, mean_of_best))]
-            for name, logs in shown.items()})
-    means = {variant: sweeps.mean_of([log_gain(experiment, application, variant) for application in APPLICATIONS])
-             for variant in ("WByp", "MeDiC")}
-    rows = {}
-    for kind, values in (("random", SHARES), ("pcal", TOKENS)):
-        by_value = {value: sweeps.mean_of([log_gain(experiment, application, tuned_name(kind, value))
-                                           for application in APPLICATIONS]) for value in values}
-        highest = max(by_value, key=by_value.get)
-        compared = {f"{kind} {0.5 if kind == 'random' else 16}": by_value[0.5 if kind == "random" else 16],
-                    f"{kind} {highest}, the best mean": by_value[highest],
-                    f"{kind}, the best of each application": sweeps.mean_of(best[kind].values()),
-                    f"{kind}, the best or the baseline": sweeps.mean_of([max(log, 0) for log in best[kind].values()])}
-        rows.update({name: [log, *(mean - log for mean in means.values())] for name, log in compared.items()})
-    sweeps.print_table("geometric mean, %", ["over the baseline", "WByp over it", "MeDiC over it"],
-                       {name: [sweeps.cell(percent(log), "+.2f") for log in logs] for name, logs in rows.items()})
+    columns = [*(("random", share) for share in SHARES), *(("pcal", tokens) for tokens in TOKENS)]
+    logs = {application: {column: log_gain(experiment, application, tuned_name(*column)) for column in columns}
+            for application in APPLICATIONS}
+    best = {kind: {application: best_of([log for (of, _), log in row.items() if of == kind])
+                   for application, row in logs.items()} for kind in ("random", "pcal")}
+    means = {("pcal", tokens): sweeps.mean_of([row["pcal", tokens] for row in logs.values()]) for tokens in TOKENS}
+    rows = {application: [*row.values(), *(best[kind][application] for kind in best)]
+            for application, row in logs.items()}
+    rows["**geometric mean**"] = [*(means.get(column, math.nan) for column in columns),
+                                  *(sweeps.mean_of(best[kind].values()) for kind in best)]
+    sweeps.print_table("speedup, %", [*(tuned_name(*column) for column in columns), *(f"best {kind}" for kind in best)],
+                       {name: [sweeps.cell(percent(log), "+.1f") for log in row] for name, row in rows.items()})
+    highest = max(means, key=means.get)
+    untuned = {"random": log_means(experiment, "random"), "pcal": log_means(experiment, "pcal")}
+    compared = {"random, share 0.5": untuned["random"],
+                "random, best share of each": sweeps.mean_of(best["random"].values()),
+                "random, best share of each, 0 among them":
+                    sweeps.mean_of([max(log, 0) for log in best["random"].values()]),
+                "pcal, 16 tokens": untuned["pcal"],
+                f"pcal, {highest[1]} tokens, the best mean": means[highest],
+                "pcal, best tokens of each": sweeps.mean_of(best["pcal"].values())}
+    ours = [log_means(experiment, variant) for variant in ("WByp", "MeDiC")]
+    sweeps.print_table("geometric mean, %", ["over the baseline", "WByp over it", "MeDiC over it"], {
+        name: [sweeps.cell(percent(log), "+.2f") for log in (mean, *(own - mean for own in ours))]
+        for name, mean in compared.items()})
+
+
+def log_means(experiment, variant):
+    return sweeps.mean_of([log_gain(experiment, application, variant) for application in APPLICATIONS])
 
 
 def show_persistent(experiment):
@@ -313,20 +329,25 @@ def show_persistent(experiment):
         for application, (workload, _) in PERSISTENT.items()})
 
 
-PARTS = {"comparison": (comparison_points, show_comparison), "clock": (clock_points, show_clock),
-         "tuned": (tuned_points, show_tuned), "persistent": (persistent_points, show_persistent)}
+SHOWN = {"comparison": show_comparison, "clock": show_clock, "tuned": show_tuned, "persistent": show_persistent}
+POINTS = {"comparison": comparison_points, "clock": clock_points, "persistent": persistent_points}
 
 
 def main():
     parser = parser_of(__doc__, "medic")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["comparison"])
+    parser.add_argument("--parts", nargs="+", choices=SHOWN, default=["comparison"])
     arguments = parser.parse_args()
     experiment = Experiment(arguments)
     if arguments.verb == "run":
-        wanted = [point for part in arguments.parts for point in PARTS[part][0]()]
-        experiment.run([*wanted, *tiny()] if arguments.tiny else wanted, tiny())
+        wanted = [point for part in arguments.parts if part in POINTS for point in POINTS[part]()]
+        if arguments.tiny:
+            experiment.run(tiny(), tiny())
+        elif wanted:
+            experiment.run(wanted)
+        if "tuned" in arguments.parts and not arguments.tiny:
+            run_tuned(experiment)
     for part in arguments.parts:
-        PARTS[part][1](experiment)
+        SHOWN[part](experiment)
 
 
 if __name__ == "__main__":
