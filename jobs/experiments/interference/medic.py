@@ -11,6 +11,8 @@ speedup is kernel time under the L2 and DRAM scheduler of the baseline over kern
 - clock: MeDiC and its parts with an L2 of 1400 and of 700 MHz, each over the baseline of the same clock
 - tuned: shares of random, each application's from 0.1 upwards until one is slower than the one before, and tokens of
   pcal
+- bypass: WByp and MeDiC with bypasses that pass around the ports and the response queue, in the applications of which
+  more than a tenth of the warps mostly or always miss
 - persistent: applications with as many blocks as the SMs hold, whose warps go through many vertices, words or pages
 """
 import math
@@ -83,11 +85,14 @@ BANKS = (2, 4)  # of a slice, times as many as the machine has
 TYPES = ("all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss")
 
 
-# The tuned baselines: shares of the warps for each application, from small ones upwards until one is slower than the one
-# before; tokens of an SM's 48 warps, all for all, since the paper takes those of the best mean.
+# The tuned baselines: shares of the warps for each application, from small ones upwards until one is slower than its
+# forerunner; tokens of an SM's 48 warps, all for all, since the paper takes those of the best mean.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 TOKENS = (8, 16, 32)
 PARTS_OF_MEDIC = ("WIP", "WMS", "WByp", "MeDiC")
+# More than a tenth of their warps mostly or always miss.
+BYPASSING = ("scalar_product", "nearest_neighbour", "streamcluster", "inverted_index", "page_view_rank",
+             "similarity_score")
 MHZ = (1400, 700)  # of the L2
 
 
@@ -107,7 +112,7 @@ for value in TOKENS:
 COMPARED = tuple(name for name in VARIANTS if " " not in name)
 
 
-def point_of(application, variant, banks=1, mhz=MHZ[0]):
+def point_of(application, variant, banks=1, mhz=MHZ[0], path="shared"):
     """`banks`: times as many as the machine has, of the same capacity together. `mhz`: of the L2; a slower one has
     periods of the same time, and the way from it to the DRAM, which is counted in its cycles, takes the same time."""
     cache, scheduler = VARIANTS[variant]
@@ -115,6 +120,8 @@ def point_of(application, variant, banks=1, mhz=MHZ[0]):
     overrides = (("gpu.memory.l2.banks", 2 * banks),) if banks > 1 else ()
     if mhz != MHZ[0]:
         overrides += (("gpu.memory.clock", f"{mhz}MHz"), ("gpu.memory.dram.path_latency", 100 * mhz // MHZ[0]))
+    if path != "shared":
+        overrides += (("gpu.memory.l2.bypass_path", path),)
     workload = PERSISTENT[application] if application in PERSISTENT else (application, APPLICATIONS[application])
     return Point("medic_fermi", (workload,),
                  (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")),
@@ -131,6 +138,12 @@ def clock_points():
                 for application in APPLICATIONS for mhz in MHZ)
 
 
+def bypass_points():
+    yield from (point_of(application, "baseline") for application in BYPASSING)
+    yield from (point_of(application, variant, path=path) for application in BYPASSING
+                for variant in ("WByp", "MeDiC") for path in ("shared", "own"))
+
+
 def persistent_points():
     yield from (point_of(application, variant) for application in PERSISTENT
                 for variant in ("baseline", *PARTS_OF_MEDIC, "measured"))
@@ -141,9 +154,9 @@ def tiny():
 
 
 @sweeps.blank_if_missing()
-def kernel_time(experiment, application, variant, banks=1, mhz=MHZ[0]):
+def kernel_time(experiment, application, variant, banks=1, mhz=MHZ[0], path="shared"):
     """Femtoseconds in which the application's kernels ran."""
-    with experiment.output(point_of(application, variant, banks, mhz)) as file:
+    with experiment.output(point_of(application, variant, banks, mhz, path)) as file:
         return sweeps.kernel_time(file["kernels"][:])
 
 
@@ -232,10 +245,10 @@ def show_comparison(experiment):
               f" | {PAPER_TYPES.get(application, '')} |")
 
 
-def log_gain(experiment, application, variant, mhz=MHZ[0]):
+def log_gain(experiment, application, variant, mhz=MHZ[0], path="shared"):
     """Logarithm of the speedup over the baseline of the same clock."""
     return math.log(kernel_time(experiment, application, "baseline", mhz=mhz) /
-                    kernel_time(experiment, application, variant, mhz=mhz))
+                    kernel_time(experiment, application, variant, mhz=mhz, path=path))
 
 
 def percent(log):
@@ -313,6 +326,13 @@ def log_means(experiment, variant):
     return sweeps.mean_of([log_gain(experiment, application, variant) for application in APPLICATIONS])
 
 
+def show_bypass(experiment):
+    ways = [(variant, path) for variant in ("WByp", "MeDiC") for path in ("shared", "own")]
+    sweeps.print_table("speedup, %", [f"{variant}, `{path}`" for variant, path in ways], {
+        application: [sweeps.cell(percent(log_gain(experiment, application, variant, path=path)), "+.1f")
+                      for variant, path in ways] for application in BYPASSING})
+
+
 def show_persistent(experiment):
     rows = {application: [log_gain(experiment, application, variant) for variant in PARTS_OF_MEDIC]
             for application in PERSISTENT}
@@ -329,8 +349,10 @@ def show_persistent(experiment):
         for application, (workload, _) in PERSISTENT.items()})
 
 
-SHOWN = {"comparison": show_comparison, "clock": show_clock, "tuned": show_tuned, "persistent": show_persistent}
-POINTS = {"comparison": comparison_points, "clock": clock_points, "persistent": persistent_points}
+SHOWN = {"comparison": show_comparison, "clock": show_clock, "tuned": show_tuned, "bypass": show_bypass,
+         "persistent": show_persistent}
+POINTS = {"comparison": comparison_points, "clock": clock_points, "bypass": bypass_points,
+          "persistent": persistent_points}
 
 
 def main():
