@@ -28,7 +28,7 @@ SIZES = {
     "barnes_hut": "{bodies: 8192, levels: 6}",
     "barnes_hut_warps": "{bodies: 8192, levels: 6}",
     "bfs": "{vertices: 131072, edges: 2097152}",
-    "bfs_persistent": "{vertices: 131072, edges: 2097152, block: 256, blocks: 640}",
+    "bfs_persistent": "{vertices: 16384, edges: 131072, block: 256, blocks: 80}",
     "bfs_two": "{vertices: 32768, edges: 262144}",
     "black_scholes": "{options: 262144}",
     "btree": "{keys: 65536, queries: 65536}",
