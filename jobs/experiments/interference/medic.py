@@ -88,7 +88,7 @@ TYPES = ("all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss")
 # The tuned baselines: shares of the warps for each application, from small ones upwards until one is slower than its
 # forerunner; tokens of an SM's 48 warps, all for all, since the paper takes those of the best mean.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-TOKENS = (2, 4, 8, 16, 32)
+TOKENS = (8, 16, 32)
 PARTS_OF_MEDIC = ("WIP", "WMS", "WByp", "MeDiC")
 # At least a fifth of their warps mostly or always miss.
 BYPASSING = ("scalar_product", "nearest_neighbour", "streamcluster", "page_view_rank", "similarity_score")
