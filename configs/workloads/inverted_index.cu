@@ -1,37 +1,22 @@
-// Inverted index of a text: a hash table with open addressing maps each word to a list of its
-// places. Threads claim slots by compare-and-swap and put places in front of lists by exchange, so
-// slots and the order of a list depend on who comes first; what is looked up afterwards does not.
-constexpr unsigned empty = 0xffffffffu;
-
-__device__ __forceinline__ unsigned first_slot(unsigned word, unsigned slots) {
-  return word * 2654435761u & (slots - 1);
-}
+// Inverted index of a text (word_index.cuh), a thread per word of the text, then of the vocabulary.
+#include "word_index.cuh"
 
 extern "C" __global__ void index_clear(unsigned* __restrict__ key, unsigned* __restrict__ head,
                                        int slots) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= slots) return;
-  key[i] = empty;
-  head[i] = empty;
+  key[i] = word_index::empty;
+  head[i] = word_index::empty;
 }
 
-// A thread per word of the text. There are more slots, a power of two, than different words.
 extern "C" __global__ void index_insert(const unsigned* __restrict__ text, unsigned* key,
                                         unsigned* head, unsigned* __restrict__ next, int words,
                                         unsigned slots) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= words) return;
-  const unsigned word = text[i];
-  unsigned slot = first_slot(word, slots);
-  while (true) {
-    const unsigned found = atomicCAS(&key[slot], empty, word);
-    if (found == empty || found == word) break;
-    slot = (slot + 1) & (slots - 1);
-  }
-  next[i] = atomicExch(&head[slot], i);
+  word_index::insert(text, key, head, next, i, slots);
 }
 
-// A thread per word of the vocabulary: how often it occurs, in which documents first and last.
 extern "C" __global__ void index_look_up(const unsigned* __restrict__ key,
                                          const unsigned* __restrict__ head,
                                          const unsigned* __restrict__ next,
@@ -40,19 +25,5 @@ extern "C" __global__ void index_look_up(const unsigned* __restrict__ key,
                                          int vocabulary, unsigned slots, unsigned document) {
   const unsigned word = blockIdx.x * blockDim.x + threadIdx.x;
   if (word >= vocabulary) return;
-  unsigned slot = first_slot(word, slots);
-  while (key[slot] != word && key[slot] != empty) slot = (slot + 1) & (slots - 1);
-  unsigned count = 0;
-  unsigned earliest = empty;
-  unsigned latest = 0;
-  if (key[slot] == word) {
-    for (unsigned place = head[slot]; place != empty; place = next[place]) {
-      ++count;
-      earliest = min(earliest, place);
-      latest = max(latest, place);
-    }
-  }
-  occurrences[word] = count;
-  first[word] = count != 0 ? earliest / document : empty;
-  last[word] = count != 0 ? latest / document : empty;
+  word_index::look_up(key, head, next, occurrences, first, last, word, slots, document);
 }

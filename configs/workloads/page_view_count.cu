@@ -2,49 +2,17 @@
 // hashed twice, pairs of page and visitor into a set, pages into a table of counters. Only the
 // thread that brings a pair into the set counts it, so the counts do not depend on the order of
 // threads.
-constexpr int characters = 16;
-constexpr unsigned long long empty = 0;
+#include "page_addresses.cuh"
 
-// The address of a page: "/page/" and ten digits of its number.
-__device__ __forceinline__ void write_address(unsigned page, unsigned char* address) {
-  address[0] = '/';
-  address[1] = 'p';
-  address[2] = 'a';
-  address[3] = 'g';
-  address[4] = 'e';
-  address[5] = '/';
-#pragma unroll 1
-  for (int i = characters - 1; i >= 6; --i) {
-    address[i] = '0' + page % 10;
-    page /= 10;
-  }
-}
-
-// FNV-1a of 64 bits.
-__device__ __forceinline__ unsigned long long hash_of(const unsigned char* address) {
-  unsigned long long hash = 14695981039346656037ull;
-#pragma unroll
-  for (int i = 0; i < characters; ++i) hash = (hash ^ address[i]) * 1099511628211ull;
-  return hash;
-}
-
-// The slot of a key in a table of a power of two slots, claimed if it is not there yet; `fresh`
-// tells.
-__device__ __forceinline__ unsigned claim(unsigned long long* table, unsigned long long key,
-                                          unsigned slots, bool& fresh) {
-  unsigned slot = static_cast<unsigned>(key >> 32) & (slots - 1);
-  while (true) {
-    const unsigned long long found = atomicCAS(&table[slot], empty, key);
-    fresh = found == empty;
-    if (fresh || found == key) return slot;
-    slot = (slot + 1) & (slots - 1);
-  }
-}
+using page_addresses::characters;
+using page_addresses::claim;
+using page_addresses::empty;
+using page_addresses::hash_of;
 
 extern "C" __global__ void views_write(const unsigned* __restrict__ page,
                                        unsigned char* __restrict__ address, int entries) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < entries) write_address(page[i], address + characters * i);
+  if (i < entries) page_addresses::write(page[i], address + characters * i);
 }
 
 extern "C" __global__ void views_count(const unsigned char* __restrict__ address,
@@ -71,7 +39,7 @@ extern "C" __global__ void views_look_up(const unsigned long long* __restrict__ 
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= all_pages) return;
   unsigned char address[characters];
-  write_address(i, address);
+  page_addresses::write(i, address);
   const unsigned long long key = hash_of(address);
   unsigned slot = static_cast<unsigned>(key >> 32) & (page_slots - 1);
   while (pages[slot] != key && pages[slot] != empty) slot = (slot + 1) & (page_slots - 1);

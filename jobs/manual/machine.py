@@ -64,7 +64,7 @@ CACHES = {
              "dirty_ways")),
          box("missed", "L2: missed lines", kind="queue", prefix="gpu.memory.l2", keys=("mshrs", "merges")),
          box("dram", "Queue of the DRAM channel", kind="queue", prefix="gpu.memory", keys=(
-             "dram.queue", "l2.bypass_queue")),
+             "dram.queue", "l2.bypass_queue", "l2.bypass_path")),
          box("back", "L2: fills of a bank", kind="queue", prefix="gpu.memory.l2", keys=("fill_queue",)),
          box("answers", "L2: answers", kind="queue", prefix="gpu.memory.l2", keys=("response_queue", "response_rate"))],
     ],

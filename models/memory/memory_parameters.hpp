@@ -8,6 +8,7 @@ namespace lockstep {
 
 enum class L2Write : std::uint8_t { back, through };
 enum class L2Fetch : std::uint8_t { sectors, line };
+enum class BypassPath : std::uint8_t { shared, own };
 
 /// The L2 slices of a partition: key `memory.l2` of a GPU.
 ///
@@ -24,6 +25,7 @@ struct L2Parameters {
   std::uint32_t ports = 0;
   std::uint32_t bank_queue = 0, bypass_queue = 0, fill_queue = 0, response_queue = 0;
   std::uint32_t response_rate = 0;
+  BypassPath bypass_path = BypassPath::shared;
   L2Write write = L2Write::back;
   L2Fetch fetch = L2Fetch::sectors;
   std::uint32_t dirty_ways = 0;
@@ -56,6 +58,12 @@ struct L2Parameters {
             "places between the ports and the DRAM queue for requests past the L2, which then take "
             "turns with the banks; 0: such a request waits at its port, and so do all behind it",
             "requests")
+        .field(
+            "bypass_path", &L2Parameters::bypass_path, BypassPath::shared,
+            choice({"shared", "own"}),
+            "where requests past the L2 pass: through the input ports and the response queue, as "
+            "all others; or around both, straight into bypass_queue, with answers that leave at "
+            "once")
         .field("fill_queue", &L2Parameters::fill_queue, 8, range(1, 4096),
                "places in the DRAM-to-L2 queue of a bank", "lines")
         .field("response_queue", &L2Parameters::response_queue, 8, range(1, 4096),
@@ -79,6 +87,8 @@ struct L2Parameters {
                    std::to_string(std::uint64_t{128} * p.ways * p.banks) + " B";
           if (p.slices * p.banks > 64)
             return "more than 64 banks in a partition - lower slices or banks";
+          if (p.bypass_path == BypassPath::own && p.bypass_queue == 0)
+            return "bypass_path: own has no queue to lead to - set bypass_queue";
           return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks - raise mshrs or lower banks";
         });
   }

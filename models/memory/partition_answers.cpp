@@ -9,6 +9,7 @@ PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const 
                                    PartitionBytes& bytes, PartitionStatistics& statistics,
                                    PartitionAgenda& agenda)
     : queue_(l2.response_queue),
+      past_queue_(l2.bypass_path == BypassPath::own),
       clock_(clock),
       noc_(noc),
       sources_(sources),
@@ -77,15 +78,20 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
     for (const unsigned from : {source, source ^ 1})
       offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
   }
-  offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
-  for (Ring<L2Bank::Pending>& cpu = banks.answers_to_cpu(); !cpu.empty(); cpu.pop()) {
-    if (cpu.front().ready > now) {
-      next = std::min(next, cpu.front().ready);
-      break;
-    }
-    respond(cpu.front().transaction, now, outbox);
+  if (past_queue_)
+    next = std::min(next, send_at_once(banks.answers_past(), now, outbox));
+  else
+    offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
+  agenda_.answers = std::min(next, send_at_once(banks.answers_to_cpu(), now, outbox));
+}
+
+L2Cycle PartitionAnswers::send_at_once(Ring<L2Bank::Pending>& answers, L2Cycle now,
+                                       Outbox& outbox) {
+  for (; !answers.empty(); answers.pop()) {
+    if (answers.front().ready > now) return answers.front().ready;
+    respond(answers.front().transaction, now, outbox);
   }
-  agenda_.answers = next;
+  return L2Cycle::never();
 }
 
 void PartitionAnswers::respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox) {

@@ -1,11 +1,15 @@
 /// Output of answers: a queue that the banks fill in turn, whose port sends some flits per cycle.
 ///
 /// The departure of an answer is known as soon as it is in the queue, because nothing downstream
-/// blocks it.  Answers to CPU cores leave at once over a link of their own; answers outside the L2
+/// blocks it.  Answers to CPU cores leave at once over a link of their own, as do answers to
+/// requests past the L2 with `l2.bypass_path: own`; answers outside the L2
 /// (inspections, the end of a zeroing or of a copy) leave in a cycle of their own.  The result of a
 /// large inspection leaves in parts: it is not urgent, and messages should not hold all of it at
 /// one time.
 /// Source: memory-interference.md, section 1.2, step 8.
+///
+/// Simplified: the own link of answers past the L2 carries any number in a cycle.  The DRAM channel
+/// reads less than a flit of `noc.flit_bytes` in a cycle on the machines that have bypasses.
 #pragma once
 
 #include <algorithm>
@@ -85,12 +89,15 @@ class PartitionAnswers {
     if (!inspected_.empty()) agenda_.controls = std::min(agenda_.controls, next_inspected_);
   }
   void send_inspected(L2Cycle now, Outbox& outbox);
+  /// Sends the answers that are ready at once; returns the cycle in which the next one is.
+  L2Cycle send_at_once(Ring<L2Bank::Pending>& answers, L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }
   /// Sends the answer through the port, behind earlier ones.
   void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
   void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
 
   const std::uint32_t queue_;
+  const bool past_queue_;  ///< answers to requests past the L2 do not pass the response queue
   const L2Clock clock_;
   const NocParameters noc_;
   RequestSources& sources_;

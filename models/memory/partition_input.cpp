@@ -11,6 +11,7 @@ PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
     : noc_(noc),
       load_flits_(noc.flits(0)),
       bypass_places_(l2.bypass_queue),
+      past_ports_(l2.bypass_path == BypassPath::own),
       sources_(sources),
       transactions_(transactions),
       banks_(banks),
@@ -66,9 +67,10 @@ bool PartitionInput::has_to_cross(Transaction& t) {
 void PartitionInput::enter(std::uint32_t index, L2Cycle now) {
   Transaction& t = transactions_[index];
   t.bypass = banks_.sends_past(t, now);
+  waits_.enter(t.request.tenant, t.arrival.value());
+  if (t.bypass && past_ports_ && queue_past(index, now)) return;
   port_.arrive(sources_.place_of(t.request), index, flits(t.request),
                (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);
-  waits_.enter(t.request.tenant, t.arrival.value());
   agenda_.input = now;
 }
 

@@ -2,9 +2,13 @@
 /// the bank queues or past the banks.
 ///
 /// A bypassing request enters the DRAM queue, through a queue of its own (`l2.bypass_queue`) if
-/// there is one; without it a full DRAM queue also holds up requests that would hit.
+/// there is one; without it a full DRAM queue also holds up requests that would hit.  With
+/// `l2.bypass_path: own` it goes there as it arrives, and to the input registers only if that queue
+/// is full.
 /// Source: memory-interference.md, sections 1.2, steps 1 to 4, and 3.3.2 (the demultiplexer in
 /// front of the bank arbiter, 004, section 4.3.2).
+///
+/// Simplified: any number of requests enter the bypass queue in a cycle by a path of their own.
 #pragma once
 
 #include "core/memory/ring.hpp"
@@ -90,6 +94,7 @@ class PartitionInput {
 
   const NocParameters noc_;
   const std::uint32_t load_flits_, bypass_places_;
+  const bool past_ports_;  ///< requests past the L2 do not pass the input registers
   RequestSources& sources_;
   TransactionPool& transactions_;
   PartitionBanks& banks_;

@@ -21,6 +21,7 @@
 #include "tests/references/elementwise/triad.hpp"
 #include "tests/references/elementwise/vector_add.hpp"
 #include "tests/references/graphs/bfs.hpp"
+#include "tests/references/graphs/bfs_persistent.hpp"
 #include "tests/references/graphs/bfs_two.hpp"
 #include "tests/references/graphs/mst.hpp"
 #include "tests/references/graphs/sssp.hpp"
@@ -129,6 +130,7 @@ inline std::vector<Reference> all() {
       {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
       {"barnes_hut_warps", barnes_hut::run_by_warps, {{"force", 1e-4}}},
       {"bfs", bfs::run},
+      {"bfs_persistent", bfs_persistent::run},
       {"bfs_two", bfs_two::run},
       {"black_scholes", black_scholes::run, {{"call", 1e-4}, {"put", 1e-4}}},
       {"btree", btree::run},
@@ -166,6 +168,7 @@ inline std::vector<Reference> all() {
       {"hotspot", hotspot::run},
       {"invert_mapping", invert_mapping::run},
       {"inverted_index", inverted_index::run},
+      {"inverted_index_persistent", inverted_index::run},
       {"kmeans", kmeans::run},
       {"l1_latency", pointer_chase::run},
       {"l2_latency", pointer_chase::run},
@@ -184,6 +187,7 @@ inline std::vector<Reference> all() {
       {"nw", nw::run},
       {"nw_two", nw_two::run},
       {"page_view_count", page_view_count::run},
+      {"page_view_count_persistent", page_view_count::run},
       {"page_view_rank", page_view_rank::run},
       {"pathfinder", pathfinder::run},
       {"peer_gather", peer_gather::run},

@@ -28,6 +28,7 @@ SIZES = {
     "barnes_hut": "{bodies: 8192, levels: 6}",
     "barnes_hut_warps": "{bodies: 8192, levels: 6}",
     "bfs": "{vertices: 131072, edges: 2097152}",
+    "bfs_persistent": "{vertices: 16384, edges: 131072, block: 256, blocks: 80}",
     "bfs_two": "{vertices: 32768, edges: 262144}",
     "black_scholes": "{options: 262144}",
     "btree": "{keys: 65536, queries: 65536}",
@@ -69,6 +70,7 @@ SIZES = {
     "hotspot": "{width: 1024, height: 1024}",
     "invert_mapping": "{points: 32768, features: 34}",
     "inverted_index": "{words: 262144, vocabulary: 20000, slots: 65536}",
+    "inverted_index_persistent": "{words: 262144, vocabulary: 20000, slots: 65536, block: 256, blocks: 640}",
     "kmeans": "{points: 131072, features: 16, clusters: 16}",
     "l1_latency": "{}",
     "l2_latency": "{}",
@@ -85,6 +87,8 @@ SIZES = {
     "nw": "{tiles: 48}",
     "nw_two": "{tiles: 48}",
     "page_view_count": "{entries: 65536, pages: 8192, page_slots: 16384, pair_slots: 131072}",
+    "page_view_count_persistent": "{entries: 65536, pages: 8192, page_slots: 16384, pair_slots: 131072, block: 256, "
+                                  "blocks: 640}",
     "page_view_rank": "{servers: 2560, visited_records: 512, other_records: 256, front: 4096, pages: 655360, "
                       "blocks: 640}",
     "pathfinder": "{columns: 200000, rows: 80}",

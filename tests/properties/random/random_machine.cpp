@@ -97,6 +97,9 @@ void set_latencies(Settings& s) {
   }
   set_cache_policy(s);
   s.choose("policies.warp_scheduler", {"lrr", "gto", "two-level"});
+  const std::uint64_t places_past = s.pick({0, 0, 1, 8});
+  s.set("gpu.memory.l2.bypass_queue", places_past);
+  if (places_past > 0) s.choose("gpu.memory.l2.bypass_path", {"shared", "own"});
 }
 
 void set_sizes(Settings& s) {

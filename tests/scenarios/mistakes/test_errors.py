@@ -99,6 +99,10 @@ class Errors(OneKernel):
         self.scenario_file(more="override: {gpu.memory.dram.gpu_queue: 4000}\n")
         self.assert_refused(["gpu_queue is larger than the whole queue", "lower it"])
 
+    def test_a_path_past_the_l2_that_leads_nowhere(self):
+        self.scenario_file(more="override: {gpu.memory.l2.bypass_path: own}\n")
+        self.assert_refused(["s.yaml:5:", "bypass_path: own has no queue to lead to", "set bypass_queue"])
+
     def test_wrong_unit(self):
         self.scenario_file(more="simulation: {epoch: 10MHz}\n")
         self.assert_refused(["s.yaml:5:", "10MHz"])

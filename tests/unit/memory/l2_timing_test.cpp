@@ -262,6 +262,64 @@ TEST(L2Timing, AQueueOfTheirOwnTakesBypassesOutOfTheWayOfAHit) {
   EXPECT_EQ(departure_of_a_hit_behind_bypasses(1), 1002 + hit);
 }
 
+/// Loads of one SM past the L2 and one of it that hits, with a single input port: when the hit
+/// leaves.
+std::int64_t departure_of_a_hit_among_bypasses(BypassPath path, std::uint32_t bypass_queue) {
+  MemoryParameters p = small_memory();
+  p.l2.ports = 1;
+  p.l2.bypass_queue = bypass_queue;
+  p.l2.bypass_path = path;
+  PartitionBench bench(p, 2, {std::make_unique<PastTheL2>(), nullptr});
+  bench.load(0, 0, 1, 1);
+  for (std::uint32_t tag : {2, 3, 4}) {
+    MemoryRequest r = PartitionBench::request(MemoryOperation::load, 4096 * tag, 1, tag);
+    r.pc = PastTheL2::past;
+    bench.send(1000, r);
+  }
+  bench.load(1000, 0, 1, 5);
+  bench.run();
+  EXPECT_EQ(bench.answer(5).response.l2_hits, 1);
+  EXPECT_EQ(bench.statistics().tenant[0].bypasses.value(), 3u);
+  return bench.departure(5);
+}
+
+TEST(L2Timing, AHitWaitsForBypassesAtTheirPort) {
+  EXPECT_EQ(departure_of_a_hit_among_bypasses(BypassPath::shared, 4), 1000 + hit + 3);
+}
+
+TEST(L2Timing, BypassesOnAPathOfTheirOwnTakeNoPort) {
+  EXPECT_EQ(departure_of_a_hit_among_bypasses(BypassPath::own, 4), 1000 + hit);
+}
+
+TEST(L2Timing, BypassesThatFindTheirQueueFullComeThroughThePort) {
+  EXPECT_GT(departure_of_a_hit_among_bypasses(BypassPath::own, 1), 1000 + hit);
+}
+
+/// A load past the L2 beside loads that hit, whose answers of several flits fill the way to the
+/// network: how long it takes.
+std::int64_t time_of_a_bypass(BypassPath path, std::uint32_t hits) {
+  MemoryParameters p = small_memory();
+  p.l2.response_rate = 1;
+  p.l2.bypass_queue = 4;
+  p.l2.bypass_path = path;
+  PartitionBench bench(p, 2, {std::make_unique<PastTheL2>(), nullptr});
+  bench.load(0, 0, 15, 1);
+  MemoryRequest r = PartitionBench::request(MemoryOperation::load, 4096, 1, 2);
+  r.pc = PastTheL2::past;
+  bench.send(1000, r);
+  for (std::uint32_t tag = 3; tag < 3 + hits; ++tag) bench.load(1000, 0, 15, tag, 1);
+  bench.run();
+  return bench.departure(2) - 1000;
+}
+
+TEST(L2Timing, AnswersToBypassesWaitInTheResponseQueue) {
+  EXPECT_GT(time_of_a_bypass(BypassPath::shared, 100), time_of_a_bypass(BypassPath::shared, 0));
+}
+
+TEST(L2Timing, AnswersToBypassesOnAPathOfTheirOwnDoNotWait) {
+  EXPECT_EQ(time_of_a_bypass(BypassPath::own, 100), time_of_a_bypass(BypassPath::own, 0));
+}
+
 TEST(L2Timing, AnAtomicThroughTheL2TakesOnePlaceOfTheDramQueueAfterTheOther) {
   MemoryParameters p = small_memory();
   p.l2.write = L2Write::through;

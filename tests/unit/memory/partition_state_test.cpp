@@ -10,7 +10,7 @@ namespace lockstep::test::partition_state_test {
 namespace {
 
 /// A machine in which every queue is short, so that everything blocks everything; some have none
-/// past the L2.
+/// past the L2, some a path of its own to it.
 MemoryParameters crowded(unsigned seed = 0) {
   using namespace literals;
   MemoryParameters p = small_memory();
@@ -18,6 +18,7 @@ MemoryParameters crowded(unsigned seed = 0) {
   p.l2.mshrs = 8;
   p.l2.bank_queue = 2;
   p.l2.bypass_queue = seed % 3;
+  if (seed % 3 != 0 && seed % 2 != 0) p.l2.bypass_path = BypassPath::own;
   p.l2.fill_queue = 1;
   p.l2.response_queue = 2;
   p.l2.response_rate = 1;

@@ -111,7 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
                     OtherWay{"flash_attention_hopper", "{causal: 0, length: 384}"},
                     OtherWay{"flash_attention_hopper",
                              "{causal: 0, width: 64, batch: 2, length: 128}"},
-                    OtherWay{"frames", "{work: 3, n: 16384}"}));
+                    OtherWay{"frames", "{work: 3, n: 16384}"},
+                    OtherWay{"bfs_persistent", "{range: 500, blocks: 3}"},
+                    OtherWay{"inverted_index_persistent", "{range: 100, blocks: 3}"},
+                    OtherWay{"page_view_count_persistent", "{range: 0, blocks: 3}"}));
 
 /// A reference, workload or tolerance that nobody looks at is a mistake in the list.
 TEST(ReferenceList, NamesEveryShippedWorkload) {
