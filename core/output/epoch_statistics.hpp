@@ -43,7 +43,7 @@ class EpochStatistics final : public EpochObserver {
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;
   std::vector<std::uint64_t> values_;
-  std::vector<std::vector<std::byte>> seen_;  ///< what look() has seen of each component
+  std::vector<std::vector<std::byte>> seen_;  ///< rows of each component, as look() found them
 };
 
 }  // namespace lockstep
