@@ -148,11 +148,12 @@ class Profiles(ScenarioTest):
                 self.assertEqual(predicted[4, 1][0], round(400 / (200 / CACHE_GAIN + 2 * 1.5), 2),
                                  "parts of GPUs meet in each window")
 
-    def test_ranks_share_the_sampling_of_epochs_but_not_the_writing(self):
+    def test_ranks_and_threads_share_the_sampling_of_epochs_but_not_the_writing(self):
         self.made_up({f"sm[{i}]": 100_000_000 for i in range(8)}, windows=10, other=8.0, sampling=6.0)
         predicted = self.predicted()
         self.assertEqual(predicted[2, 1][0], round(16 / (4 / CACHE_GAIN + 2 + 6 / 2), 2))
-        self.assertAlmostEqual(predicted[1, 2][0], 16 / (4 / CACHE_GAIN + 8), delta=0.01)
+        self.assertAlmostEqual(predicted[1, 2][0], 16 / (4 / CACHE_GAIN + 2 + 6 / 2), delta=0.01)
+        self.assertAlmostEqual(predicted[1, 8][0], 16 / (1 / CACHE_GAIN + 2 + 6 / 8), delta=0.01)
         self.assertEqual(predicted[8, 1][1], "recording epochs")
 
     def test_a_fast_run_writes_to_the_file_less_often(self):
