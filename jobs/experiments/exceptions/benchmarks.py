@@ -68,10 +68,15 @@ COPIED = "copied"  # inputs in GPU memory, outputs nowhere yet
 PAGED = "paged"  # inputs in CPU memory, outputs nowhere yet
 
 
+def source_of(name):
+    """The shipped workload of a benchmark."""
+    return WORKLOADS / f"{ALL[name].workload or name}.yaml"
+
+
 def workload_text(name, placement):
     """The shipped workload with its buffers where `placement` says."""
     benchmark = ALL[name]
-    text = (WORKLOADS / f"{benchmark.workload or name}.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
+    text = source_of(name).read_text().replace("module: ", f"module: {WORKLOADS}/")
     if placement == COPIED:
         for buffer in benchmark.outputs:
             text = re.sub(rf"^(  {buffer}: \{{.*)memory: device", r"\1memory: managed", text, flags=re.MULTILINE)

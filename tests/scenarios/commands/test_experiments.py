@@ -29,7 +29,7 @@ import use_cases  # noqa: E402
 
 
 def all_runs(sms=(16,)):
-    arguments = argparse.Namespace(quick=True, serialize=use_cases.SERIALIZATIONS)
+    arguments = argparse.Namespace(quick=True, serialize=use_cases.SERIALIZATIONS, thresholds=[])
     schemes = ["stall-on-fault", *pipeline.SCHEMES.values()]
     runs = [pipeline.run_of(b, s, n, arguments) for n in sms for b in benchmarks.PARBOIL for s in schemes]
     for figure in use_cases.FIGURES.values():
@@ -51,7 +51,7 @@ class Experiments(ScenarioTest):
 
     def test_outputs_and_prepared_buffers_exist(self):
         for name, benchmark in benchmarks.ALL.items():
-            text = (benchmarks.WORKLOADS / f"{name}.yaml").read_text()
+            text = benchmarks.source_of(name).read_text()
             for buffer in (*benchmark.outputs, *benchmark.prepared):
                 self.assertIn(f"\n  {buffer}: {{type", text, name)
 
