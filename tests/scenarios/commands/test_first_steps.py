@@ -211,7 +211,7 @@ class FirstSteps(ScenarioTest):
     def test_options_that_may_be_left_out_say_what_happens_then(self):
         """All but switches, those that repeat, and those without which nothing is done."""
         needs_none = {"--set", "--alone", "--shared", "--resume", "--slurm", "--format", "--help", "--check",
-                      "--profile", "--quiet", "--verbose", "--list", "--strict", "--config-of",
+                      "--profile", "--quiet", "--verbose", "--list", "--strict", "--config-of", "--checkpoint-at-stop",
                       "--host-time", "--races"}
         listed = self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0]
         commands = re.findall(r"(?m)^  ([a-z]+) ", listed)
