@@ -59,7 +59,8 @@ class Install(ScenarioTest):
                                          'echo "${COMPREPLY[@]}"').split()
 
         self.assertEqual(completed("lockstep", "de"), ["describe"])
-        self.assertEqual(completed("lockstep", "run", "--che"), ["--check", "--checkpoint-every", "--checkpoint-at-stop"])
+        self.assertEqual(completed("lockstep", "run", "--che"),
+                         ["--check", "--checkpoint-every", "--checkpoint-at-stop"])
         self.write("mine.yaml", "")
         self.assertEqual(completed("lockstep", "run", "mi"), ["mine.yaml"])
 
