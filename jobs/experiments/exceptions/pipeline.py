@@ -33,7 +33,7 @@ PAPER = {"warp-disable-commit": "84.0", "warp-disable-last-check": "90.0", "repl
 
 def run_of(benchmark, scheme, sms, arguments, misses=0):
     """`misses`: of an L1 TLB; 0: as many as k20 has."""
-    machine = (("l1_tlb.mshrs", str(misses)),) if misses not in (0, MISSES_OF_K20) else ()
+    machine = (("vm.l1_tlb.mshrs", str(misses)),) if misses not in (0, MISSES_OF_K20) else ()
     return Run(benchmark, RESIDENT, (("exception_scheme", scheme),), sms=sms, quick=arguments.quick, machine=machine)
 
 
