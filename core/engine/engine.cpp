@@ -77,10 +77,11 @@ bool Engine::State::serve_requests(RunControl& control, unsigned bits) {
 
 void Engine::State::sample(EpochObserver& observer) {
   guard([&] { observer.prepare(components); });
-  window->run_everyone(*executor, boundary, &observer);
+  window->run_everyone(*executor, boundary, failure ? nullptr : &observer);
   const std::uint64_t begin = ticks();
   Communicator::Bytes contribution;
-  if (!window->failed()) guard([&] { contribution = observer.sample(boundary, components); });
+  if (!failure && !window->failed())
+    guard([&] { contribution = observer.sample(boundary, components); });
   const std::vector<Communicator::Bytes> all = communicator.gather(std::move(contribution));
   if (communicator.rank() == 0 && !failure && !window->failed()) {
     guard([&] { observer.collect(boundary, all); });

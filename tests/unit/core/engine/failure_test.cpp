@@ -1,6 +1,7 @@
 /// How a run fails: one message, on one rank, and never a hang.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "core/engine/engine.hpp"
@@ -165,6 +166,28 @@ TEST(Failure, OfALookAtTheEndOfAnEpochNamesTheComponent) {
   }
   EXPECT_NE(text.find("internal error in unit[1] at"), std::string::npos) << text;
   EXPECT_NE(text.find("has no counters"), std::string::npos) << text;
+}
+
+TEST(Failure, OfThePreparationOfAnEpochLeavesComponentsUnseen) {
+  struct Unprepared final : EpochObserver {
+    void prepare(std::span<const LocalComponent>) override { throw InternalError("no places"); }
+    void look(Time, std::size_t, const LocalComponent&) override { ++looks; }
+    std::atomic<int> looks = 0;
+  };
+  const Graph graph = ring(2);
+  SelfCommunicator alone;
+  Engine engine(graph, Assignment::spread(graph, 1, 1),
+                test::scripted([](std::uint32_t, Scripted& c) { c.at(1_us, nullptr); }), alone, {});
+  Unprepared observer;
+  RunControl control;
+  std::string text;
+  try {
+    engine.run(observer, control);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  EXPECT_NE(text.find("no places"), std::string::npos) << text;
+  EXPECT_EQ(observer.looks, 0);
 }
 
 TEST(Failure, OfALateMessageNamesTheReceiver) {
