@@ -1,4 +1,4 @@
-// Addresses of pages and hash tables of them, for page view counts.
+// Addresses of pages, hash tables of them, and the steps of page view counts.
 #pragma once
 
 namespace page_addresses {
@@ -40,6 +40,35 @@ __device__ __forceinline__ unsigned claim(unsigned long long* table, unsigned lo
     if (fresh || found == key) return slot;
     slot = (slot + 1) & (slots - 1);
   }
+}
+
+// Counts an entry of a log of addresses and visitors, unless the visitor has seen the page before.
+template <class Index>
+__device__ __forceinline__ void count_view(const unsigned char* __restrict__ address,
+                                           const unsigned* __restrict__ visitor, Index i,
+                                           unsigned long long* pairs, unsigned long long* pages,
+                                           unsigned* views, unsigned pair_slots,
+                                           unsigned page_slots) {
+  const unsigned long long page = hash_of(address + characters * i);
+  const unsigned long long pair = (page ^ visitor[i]) * 1099511628211ull;
+  bool fresh;
+  claim(pairs, pair, pair_slots, fresh);
+  if (!fresh) return;
+  const unsigned slot = claim(pages, page, page_slots, fresh);
+  atomicAdd(&views[slot], 1u);
+}
+
+// The views of a page that have been counted.
+__device__ __forceinline__ unsigned views_of(unsigned page,
+                                             const unsigned long long* __restrict__ pages,
+                                             const unsigned* __restrict__ views,
+                                             unsigned page_slots) {
+  unsigned char address[characters];
+  write(page, address);
+  const unsigned long long key = hash_of(address);
+  unsigned slot = static_cast<unsigned>(key >> 32) & (page_slots - 1);
+  while (pages[slot] != key && pages[slot] != empty) slot = (slot + 1) & (page_slots - 1);
+  return pages[slot] == key ? views[slot] : 0;
 }
 
 }  // namespace page_addresses

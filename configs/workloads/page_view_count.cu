@@ -5,9 +5,6 @@
 #include "page_addresses.cuh"
 
 using page_addresses::characters;
-using page_addresses::claim;
-using page_addresses::empty;
-using page_addresses::hash_of;
 
 extern "C" __global__ void views_write(const unsigned* __restrict__ page,
                                        unsigned char* __restrict__ address, int entries) {
@@ -22,13 +19,7 @@ extern "C" __global__ void views_count(const unsigned char* __restrict__ address
                                        unsigned page_slots) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= entries) return;
-  const unsigned long long page = hash_of(address + characters * i);
-  const unsigned long long pair = (page ^ visitor[i]) * 1099511628211ull;
-  bool fresh;
-  claim(pairs, pair, pair_slots, fresh);
-  if (!fresh) return;
-  const unsigned slot = claim(pages, page, page_slots, fresh);
-  atomicAdd(&views[slot], 1u);
+  page_addresses::count_view(address, visitor, i, pairs, pages, views, pair_slots, page_slots);
 }
 
 // A thread per page.
@@ -38,10 +29,5 @@ extern "C" __global__ void views_look_up(const unsigned long long* __restrict__ 
                                          unsigned page_slots) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= all_pages) return;
-  unsigned char address[characters];
-  page_addresses::write(i, address);
-  const unsigned long long key = hash_of(address);
-  unsigned slot = static_cast<unsigned>(key >> 32) & (page_slots - 1);
-  while (pages[slot] != key && pages[slot] != empty) slot = (slot + 1) & (page_slots - 1);
-  result[i] = pages[slot] == key ? views[slot] : 0;
+  result[i] = page_addresses::views_of(i, pages, views, page_slots);
 }

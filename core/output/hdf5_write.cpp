@@ -65,6 +65,10 @@ Handle simple_space(const Shape& shape, const Shape& limit) {
   return owned_space(H5Screate_simple(int(size.size()), size.data(), most.data()));
 }
 
+Handle list_space(std::uint64_t count) {
+  return simple_space({count}, {count});
+}
+
 /// Returns properties with groups on the way, and without time stamps, so that equal runs make
 /// equal files.
 const Handle& link_properties() {
@@ -346,9 +350,7 @@ Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
 namespace {
 
 void put_attribute(const Handle& object, const std::string& file, const std::string& name,
-                   const Handle& type, const Shape& shape, const void* data) {
-  const Handle of_shape = shape.empty() ? Handle() : simple_space(shape, shape);
-  const Handle& space = shape.empty() ? scalar_space() : of_shape;
+                   const Handle& type, const Handle& space, const void* data) {
   Handle attribute = owned_attribute(written(
       H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
       file));
@@ -359,12 +361,12 @@ void put_attribute(const Handle& object, const std::string& file, const std::str
 void write_attribute(const Handle& object, const std::string& file, const std::string& name,
                      const AttributeValue& value) {
   if (const auto* real = std::get_if<double>(&value)) {
-    put_attribute(object, file, name, kept_number_type(Scalar::f64), {}, real);
+    put_attribute(object, file, name, kept_number_type(Scalar::f64), scalar_space(), real);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    put_attribute(object, file, name, text_type(text->size()), {},
+    put_attribute(object, file, name, text_type(text->size()), scalar_space(),
                   text->empty() ? "\0" : text->data());
   } else {
-    put_attribute(object, file, name, kept_number_type(Scalar::u64), {},
+    put_attribute(object, file, name, kept_number_type(Scalar::u64), scalar_space(),
                   &std::get<std::uint64_t>(value));
   }
 }
@@ -423,7 +425,7 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
       }
       axes.at(axis) = {references[axis].size(), references[axis].data()};
     }
-    put_attribute(object, path_, "DIMENSION_LIST", list, {axes.size()}, axes.data());
+    put_attribute(object, path_, "DIMENSION_LIST", list, list_space(axes.size()), axes.data());
     close_written(object, path_);
   }
   const Handle use = owned_type(H5Tcreate(H5T_COMPOUND, sizeof(Use)));
@@ -431,7 +433,8 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
   H5Tinsert(use.id(), "dimension", HOFFSET(Use, axis), H5T_NATIVE_INT);
   for (const auto& [path, scale] : scales) {
     Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
-    put_attribute(object, path_, "REFERENCE_LIST", use, {scale.uses.size()}, scale.uses.data());
+    put_attribute(object, path_, "REFERENCE_LIST", use, list_space(scale.uses.size()),
+                  scale.uses.data());
     close_written(object, path_);
   }
 }

@@ -168,7 +168,8 @@ Prediction SpeedupModel::predict(int ranks, int threads) const {
   const std::size_t most = windows_between_meetings(ranks);
   const double exchange = exchange_nanoseconds(ranks);
   Losses losses;
-  double parallel = collecting_ + sampling_ / (ranks * threads);
+  const double recording = collecting_ + sampling_ / (ranks * threads);
+  double parallel = recording;
   for (std::size_t first = 0; first < windows_.size();) {
     std::size_t end = first + 1;
     while (end < windows_.size() && end - first < most &&
@@ -181,7 +182,7 @@ Prediction SpeedupModel::predict(int ranks, int threads) const {
     first = end;
   }
   const double flushing = flushing_nanoseconds(parallel);
-  losses.nanoseconds["recording epochs"] = collecting_ + sampling_ / (ranks * threads) + flushing;
+  losses.nanoseconds["recording epochs"] = recording + flushing;
   const double alone = in_windows_ + collecting_ + sampling_;
   Prediction result{ranks, threads, 1, losses.largest()};
   if (parallel > 0) result.speedup = (alone + flushing_nanoseconds(alone)) / (parallel + flushing);

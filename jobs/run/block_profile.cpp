@@ -74,6 +74,14 @@ std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& ker
   return all;
 }
 
+/// Returns the file that a key of the preemption names; "": none.
+std::string file_of_preemption(const Scenario& scenario, const char* key) {
+  if (!scenario.policies.exists()) return "";
+  const Node preemption = scenario.policies.find("preemption");
+  if (!preemption.is_map() || !preemption.has(key)) return "";
+  return resolve_file_name(preemption.find(key));
+}
+
 PreemptionPlan plan_in(const Scenario& scenario, const MachineParameters& parameters) {
   const std::string file = plan_of_blocks(scenario);
   const std::string where = scenario.policies.find("preemption").where();
@@ -94,17 +102,11 @@ bool has_all_blocks(const KernelRow& kernel, const BlockProfile::Durations& dura
 }  // namespace
 
 std::string profile_of_blocks(const Scenario& scenario) {
-  if (!scenario.policies.exists()) return "";
-  const Node preemption = scenario.policies.find("preemption");
-  if (!preemption.is_map() || !preemption.has("profile")) return "";
-  return resolve_file_name(preemption.find("profile"));
+  return file_of_preemption(scenario, "profile");
 }
 
 std::string plan_of_blocks(const Scenario& scenario) {
-  if (!scenario.policies.exists()) return "";
-  const Node preemption = scenario.policies.find("preemption");
-  if (!preemption.is_map() || !preemption.has("plan")) return "";
-  return resolve_file_name(preemption.find("plan"));
+  return file_of_preemption(scenario, "plan");
 }
 
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters) {

@@ -15,9 +15,8 @@ std::string profile_of_blocks(const Scenario& scenario);
 std::string plan_of_blocks(const Scenario& scenario);
 
 /// Returns how long the blocks of that run ran, or the plan.  Throws UserError if it was one of
-/// another scenario
-/// - anything but preemption, bounds, simulation times and recording - or was preempted itself, or
-/// does not say.
+/// another scenario - anything but preemption, bounds, simulation times and recording - or was
+/// preempted itself, or does not say.
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters);
 
 }  // namespace lockstep

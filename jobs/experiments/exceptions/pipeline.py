@@ -25,7 +25,6 @@ SCHEMES = {
     "log 20 KiB": "{name: operand-log, bytes: 20KiB}",
     "log 32 KiB": "{name: operand-log, bytes: 32KiB}",
 }
-MISSES_OF_K20 = 8
 # Geometric means that the paper prints, in percent (section 5.2, Figures 10 and 11).
 PAPER = {"warp-disable-commit": "84.0", "warp-disable-last-check": "90.0", "replay-queue": "94.0", "log 8 KiB": "96.6",
          "log 16 KiB": "99.2", "log 20 KiB": "", "log 32 KiB": "nearly 100"}
@@ -33,7 +32,7 @@ PAPER = {"warp-disable-commit": "84.0", "warp-disable-last-check": "90.0", "repl
 
 def run_of(benchmark, scheme, sms, arguments, misses=0):
     """`misses`: of an L1 TLB; 0: as many as k20 has."""
-    machine = (("vm.l1_tlb.mshrs", str(misses)),) if misses not in (0, MISSES_OF_K20) else ()
+    machine = (("vm.l1_tlb.mshrs", str(misses)),) if misses else ()
     return Run(benchmark, RESIDENT, (("exception_scheme", scheme),), sms=sms, quick=arguments.quick, machine=machine)
 
 

@@ -124,10 +124,13 @@ def level_hits(experiment, point):
 
 
 def table(title, columns, rows, digits=3):
-    print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
-    for name, values in rows:
-        print(f"| {name} | " + " | ".join(sweeps.cell(value, f".{digits}f") for value in values) + " |")
-    print()
+    """`rows`: (name, values) of each."""
+    sweeps.print_table(title, columns, dict(rows), f".{digits}f")
+
+
+def with_mean(rows):
+    """With a last row of the columns' means, of what is there."""
+    return [*rows, ("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))])]
 
 
 def show_metric(title, experiment, pairs, of_speeds):
@@ -171,8 +174,7 @@ def show_splits(experiment, pairs):
         best = [max((speedups_of(experiment, point_of(pair, design, split), alone_of(pair, split)) for split in SPLITS),
                     key=sum) for design in ORACLE]
         rows.append((" + ".join(pair), [*map(sum, best), *(1 / min(speeds) for speeds in best)]))
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
-    table("best of three splits", (*ORACLE, *(f"slowdown, {design}" for design in ORACLE)), rows)
+    table("best of three splits", (*ORACLE, *(f"slowdown, {design}" for design in ORACLE)), with_mean(rows))
 
 
 def show_parts(experiment, pairs):
@@ -207,15 +209,21 @@ def walking(experiment, point):
             100 * busy.sum() / (len(busy) * microseconds * DRAM_MHZ))
 
 
+def interleaved(*rows):
+    """The first values of all rows, then the second ones, and so on."""
+    return [value for column in zip(*rows) for value in column]
+
+
+def translating(experiment, shared, mask):
+    """Of WALKING_COLUMNS, from the points under SharedTLB and MASK."""
+    return [beside_hits(experiment, mask), *interleaved(walking(experiment, shared), walking(experiment, mask))]
+
+
 def show_walks(experiment, pairs):
     """What translations and the DRAM do: the bypass cache, walks, bandwidth."""
-    rows = []
-    for pair in pairs:
-        shared, mask = (walking(experiment, point_of(pair, design)) for design in ("SharedTLB", "MASK"))
-        rows.append((" + ".join(pair), [beside_hits(experiment, point_of(pair, "MASK")),
-                                        *(value for both in zip(shared, mask) for value in both)]))
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
-    table("of pairs", WALKING_COLUMNS, rows, 1)
+    rows = [(" + ".join(pair), translating(experiment, point_of(pair, "SharedTLB"), point_of(pair, "MASK")))
+            for pair in pairs]
+    table("of pairs", WALKING_COLUMNS, with_mean(rows), 1)
 
 
 def show_rates(experiment, pairs):
@@ -227,9 +235,8 @@ def show_rates(experiment, pairs):
                               for design in ("SharedTLB", "MASK-DRAM", "MASK"))
         changes = [100 * after / before - 100 for by in (dram, mask) for after, before in zip(by, shared)]
         rows.append((" + ".join(pair), [*changes, *(100 * sum(by) / sum(shared) - 100 for by in (dram, mask))]))
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
     table("over SharedTLB, %", ("first, MASK-DRAM", "second, MASK-DRAM", "first, MASK", "second, MASK",
-                                "pair, MASK-DRAM", "pair, MASK"), rows, 1)
+                                "pair, MASK-DRAM", "pair, MASK"), with_mean(rows), 1)
 
 
 def main():

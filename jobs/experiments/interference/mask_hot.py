@@ -11,7 +11,7 @@ SMs for each, for ten epochs, under both baselines, MASK and Ideal; with 400 pag
 three sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the DRAM did.
 """
 import mask
-from points import run_or_show, sweeps
+from points import run_or_show
 from sizes import LARGE
 
 HOT_PAGES = (200, 400)
@@ -62,10 +62,6 @@ def label_of(pages, names):
     return f"{pages} pages + {names[1]}"
 
 
-def with_means(rows):
-    return [*rows, ("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))])]
-
-
 def show_speedups(experiment):
     rows, each = [], []
     for mix in MIXES:
@@ -73,9 +69,10 @@ def show_speedups(experiment):
         by_design = dict(zip(DESIGNS, map(sum, speeds)))
         rows.append((label_of(*mix), [*by_design.values(), *(by_design["MASK"] / by_design[baseline]
                                                              for baseline in ("SharedTLB", "PWCache"))]))
-        each.append((label_of(*mix), [speed for of_each in zip(*speeds) for speed in of_each]))
-    mask.table("weighted speedup", (*DESIGNS, "MASK over SharedTLB", "MASK over PWCache"), with_means(rows))
-    mask.table("speedup", [f"{who}, {design}" for who in ("hot set", "stream") for design in DESIGNS], with_means(each))
+        each.append((label_of(*mix), mask.interleaved(*speeds)))
+    mask.table("weighted speedup", (*DESIGNS, "MASK over SharedTLB", "MASK over PWCache"), mask.with_mean(rows))
+    mask.table("speedup", [f"{who}, {design}" for who in ("hot set", "stream") for design in DESIGNS],
+               mask.with_mean(each))
 
 
 def show_misses(experiment):
@@ -88,18 +85,17 @@ def show_misses(experiment):
         rows.append((label_of(*mix), [*alone, *shared]))
     mask.table("misses, %", ("hot set alone, SMs", "hot set alone, second level", *(
         f"{who}, {design}" for design in ("SharedTLB", "MASK") for who in ("hot set", "stream"))),
-               with_means(rows), 1)
+               mask.with_mean(rows), 1)
 
 
 def show_walks(experiment):
     rows, levels = [], []
     for mix in MIXES:
-        shared, with_mask = (mask.walking(experiment, point_of(*mix, design)) for design in ("SharedTLB", "MASK"))
-        rows.append((label_of(*mix), [mask.beside_hits(experiment, point_of(*mix, "MASK")),
-                                      *(value for both in zip(shared, with_mask) for value in both)]))
+        points_of_mix = (point_of(*mix, design) for design in ("SharedTLB", "MASK"))
+        rows.append((label_of(*mix), mask.translating(experiment, *points_of_mix)))
         levels.append((label_of(*mix), mask.level_hits(experiment, point_of(*mix, "MASK"))))
-    mask.table("of pairs", mask.WALKING_COLUMNS, with_means(rows), 1)
-    mask.table("hits in the L2 under MASK, %", mask.LEVELS, with_means(levels), 1)
+    mask.table("of pairs", mask.WALKING_COLUMNS, mask.with_mean(rows), 1)
+    mask.table("hits in the L2 under MASK, %", mask.LEVELS, mask.with_mean(levels), 1)
 
 
 def show_entries(experiment):
@@ -110,8 +106,8 @@ def show_entries(experiment):
         speeds.append((label_of(*mix), [sum(mask.speedups_of(experiment, point, alone_of(*mix)))
                                         for point in points_of_sizes]))
     columns = [str(entries) for entries in ENTRIES]
-    mask.table("hits in the bypass cache, %, by its entries", columns, with_means(hits), 1)
-    mask.table("weighted speedup of MASK-TLB, by these entries", columns, with_means(speeds))
+    mask.table("hits in the bypass cache, %, by its entries", columns, mask.with_mean(hits), 1)
+    mask.table("weighted speedup of MASK-TLB, by these entries", columns, mask.with_mean(speeds))
 
 
 def show(experiment):

@@ -58,9 +58,7 @@ def show_metric(title, experiment, pairs, of_speeds):
         runs_alone = alone_of(pair)
         rows.append((" + ".join(pair), [of_speeds(mask.speedups_of(experiment, point_of(pair, name), runs_alone))
                                         for name in DESIGNS]))
-    columns = list(zip(*(values for _, values in rows)))
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in columns]))
-    mask.table(title, DESIGNS, rows)
+    mask.table(title, DESIGNS, mask.with_mean(rows))
 
 
 @sweeps.blank_if_missing(2)
@@ -79,12 +77,12 @@ def show(experiment, pairs):
     kept = [name for name in DESIGNS if name != "Ideal"]
     rows = [(" + ".join(pair), [share for name in kept for share in misses(experiment, point_of(pair, name))])
             for pair in pairs]
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
-    mask.table("misses, %", [f"{level}, {name}" for name in kept for level in ("SMs", "second level")], rows, 1)
-    rows = [(" + ".join(pair), [value for values in zip(*(mask.walking(experiment, point_of(pair, name))[:2]
-                                                          for name in kept)) for value in values]) for pair in pairs]
-    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
-    mask.table("walks", [f"{what}, {name}" for what in ("at a time", "cycles of one") for name in kept], rows, 1)
+    mask.table("misses, %", [f"{level}, {name}" for name in kept for level in ("SMs", "second level")],
+               mask.with_mean(rows), 1)
+    rows = [(" + ".join(pair), mask.interleaved(*(mask.walking(experiment, point_of(pair, name))[:2] for name in kept)))
+            for pair in pairs]
+    mask.table("walks", [f"{what}, {name}" for what in ("at a time", "cycles of one") for name in kept],
+               mask.with_mean(rows), 1)
 
 
 def main():

@@ -11,8 +11,8 @@ of one that have the GPU in turn. `show` prints weighted speedups over runs alon
 """
 import math
 
-from mask import (CACHE, FILL, LEVELS, MHZ, WALKING, level_hits, per_tenant, point_of, shares, speedups_of, table,
-                  walking)
+from mask import (CACHE, FILL, LEVELS, MHZ, WALKING, interleaved, level_hits, per_tenant, point_of, shares, speedups_of,
+                  table, walking)
 from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
@@ -93,8 +93,8 @@ class Crowd(Part):
     def show(self, experiment):
         rows, walks = [], []
         for count in range(1, len(CROWD) + 1):
-            shared, mask = (walking(experiment, of_crowd(count, design)) for design in ("SharedTLB", "MASK"))
-            walks.append((count, [value for both in zip(shared, mask) for value in both]))
+            walks.append((count, interleaved(*(walking(experiment, of_crowd(count, design))
+                                               for design in ("SharedTLB", "MASK")))))
             speeds = {design: sum(speedups_of(experiment, of_crowd(count, design), alone(count)))
                       for design in ("SharedTLB", "MASK", "Ideal")}
             rows.append((count, [speeds["SharedTLB"] / speeds["Ideal"], speeds["MASK"] / speeds["Ideal"],

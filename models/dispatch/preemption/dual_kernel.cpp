@@ -23,31 +23,14 @@ SmRelease DualKernel::decide(const SmStatus& sm, const VictimKernel& kernel,
   return release;
 }
 
-namespace {
-
-class EstimatingDualKernel final : public DualKernel {
- public:
-  using DualKernel::DualKernel;
-
- private:
-  BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
-                  const PreemptionMachine& machine) const override {
-    return drain_cost(block, kernel, machine,
-                      parameters_.drain_prediction(CpiPrediction::steadier));
-  }
-};
-
-}  // namespace
-
 PreemptionRow preemption_with_dual_kernel() {
-  return {
-      "dual-kernel",
-      "urgent blocks enter one by one where the fewest instructions are lost, beside blocks "
-      "that run on (003, section 3)",
-      [](const PolicyChoice& choice) -> std::unique_ptr<Preemption> {
-        return std::make_unique<EstimatingDualKernel>(choice.parameters<DualKernelParameters>());
-      },
-      &schema_of<DualKernelParameters>()};
+  return {"dual-kernel",
+          "urgent blocks enter one by one where the fewest instructions are lost, beside blocks "
+          "that run on (003, section 3)",
+          [](const PolicyChoice& choice) -> std::unique_ptr<Preemption> {
+            return std::make_unique<DualKernel>(choice.parameters<DualKernelParameters>());
+          },
+          &schema_of<DualKernelParameters>()};
 }
 
 }  // namespace lockstep

@@ -20,8 +20,7 @@ struct DualKernelParameters : ChoosingParameters {
   }
 };
 
-/// Urgent blocks enter one by one: see dual_kernel.cpp.  A derived class predicts how long a block
-/// drains.
+/// Urgent blocks enter one by one: see dual_kernel.cpp.
 class DualKernel : public Preemption {
  public:
   explicit DualKernel(const DualKernelParameters& parameters) : parameters_(parameters) {}
@@ -35,11 +34,14 @@ class DualKernel : public Preemption {
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
                    Time bound) const override;
 
- private:
-  virtual BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
-                          const PreemptionMachine& machine) const = 0;
-
  protected:
+  /// Returns the cost of draining a block, by an estimate unless a derived class knows it.
+  virtual BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
+                          const PreemptionMachine& machine) const {
+    return drain_cost(block, kernel, machine,
+                      parameters_.drain_prediction(CpiPrediction::steadier));
+  }
+
   const DualKernelParameters parameters_;
 };
 

@@ -44,12 +44,6 @@ class Planned final : public DualKernel {
   }
 
  private:
-  BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
-                  const PreemptionMachine& machine) const override {
-    return drain_cost(block, kernel, machine,
-                      parameters_.drain_prediction(CpiPrediction::steadier));
-  }
-
   /// Returns the command for a block, with its estimate.  A block that cannot be flushed is saved;
   /// a drain of which nothing is known counts as one that takes the bound.
   SmRelease::Block planned(Technique technique, const BlockStatus& block,
