@@ -25,6 +25,7 @@
 #include "tests/references/graphs/bfs_two.hpp"
 #include "tests/references/graphs/mst.hpp"
 #include "tests/references/graphs/sssp.hpp"
+#include "tests/references/graphs/survey_propagation.hpp"
 #include "tests/references/heap/hash_table.hpp"
 #include "tests/references/heap/linked_lists.hpp"
 #include "tests/references/heap/quadtree.hpp"
@@ -215,6 +216,8 @@ inline std::vector<Reference> all() {
       {"stencil3d", stencil3d::run},
       {"stencil_coarsened", stencil3d::run},
       {"streamcluster", streamcluster::run, {{"saved", 1e-4}}},
+      {"survey_propagation", survey_propagation::run},
+      {"survey_propagation_persistent", survey_propagation::run},
       {"tpacf", tpacf::run},
       {"transformer_block",
        transformer_block::run,

@@ -118,6 +118,8 @@ SIZES = {
     "stencil3d": "{width: 256, height: 256, depth: 64}",
     "stencil_coarsened": "{width: 256, height: 128, depth: 32}",
     "streamcluster": "{points: 131072, dimensions: 32}",
+    "survey_propagation": "{clauses: 42000, variables: 10000}",
+    "survey_propagation_persistent": "{clauses: 42000, variables: 10000, block: 256, blocks: 640}",
     "tpacf": "{points: 256, sets: 12}",
     "transformer_block": "{length: 256, heads: 12}",
     "transpose": "{width: 2000, height: 2048}",

@@ -7,8 +7,9 @@
 The hot set has 200 or 400 pages: more than the 64 entries of a TLB of an SM, and fewer than the 512 of the second
 level. So the application that looks up in it is of the class "High, Low" of Table 6.2. Its partner is one of the
 streams of the class "High, High". `run` has each pair on mask_maxwell with links of 10 cycles between GMMU and L2, 15
-SMs for each, for ten epochs, under both baselines, MASK and Ideal; with 400 pages also MASK-TLB with bypass caches of
-three sizes. `show` prints weighted speedups over runs alone under SharedTLB, and what TLBs, walks and the DRAM did.
+SMs for each, for ten epochs, under both baselines, MASK and Ideal; the same with an L2 of 256 KiB, which data thrash,
+since 200 pages have 800 KiB; and with 400 pages MASK-TLB with bypass caches of three sizes. `show` prints weighted
+speedups over runs alone under SharedTLB on the same machine, and what TLBs, walks and the DRAM did.
 """
 import mask
 from points import run_or_show
@@ -19,6 +20,7 @@ HOT = "similarity_score"
 STREAMS = ("black_scholes", "scan")  # BLK and SCAN; TRD copies its data piece by piece while it runs
 SPAN = (("simulation.stop_at", "981us"), *mask.SPAN[1:])  # ten epochs
 NEAR = (("gpu.vm.memory_latency", 10),)
+L2S = {"2 MiB": (), "256 KiB": (("gpu.memory.l2.size", "32KiB"),)}  # a partition has an eighth
 DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
 ENTRIES = (8, 32, 128)  # of the bypass cache; the machine has 32
 
@@ -29,16 +31,16 @@ def sizes(pages):
                           "documents: 8192, stride: 256, blocks: 240}"}
 
 
-def point_of(pages, names, design, policies=()):
-    return mask.point_of(names, design, overrides=NEAR, policies=policies, sizes=sizes(pages), span=SPAN)
+def point_of(pages, names, design, policies=(), l2="2 MiB"):
+    return mask.point_of(names, design, overrides=(*NEAR, *L2S[l2]), policies=policies, sizes=sizes(pages), span=SPAN)
 
 
 def with_entries(pages, names, entries):
     return point_of(pages, names, "MASK-TLB", (("tlb_fill", f"{{name: mask, entries: {entries}}}"),))
 
 
-def alone_of(pages, names):
-    return [point_of(pages, (name,), "SharedTLB") for name in names]
+def alone_of(pages, names, l2="2 MiB"):
+    return [point_of(pages, (name,), "SharedTLB", l2=l2) for name in names]
 
 
 MIXES = tuple((pages, (HOT, stream)) for pages in HOT_PAGES for stream in STREAMS)
@@ -46,9 +48,10 @@ LARGEST = tuple(mix for mix in MIXES if mix[0] == HOT_PAGES[-1])
 
 
 def points():
-    for mix in MIXES:
-        yield from alone_of(*mix)
-        yield from (point_of(*mix, design) for design in DESIGNS)
+    for l2 in L2S:
+        for mix in MIXES:
+            yield from alone_of(*mix, l2)
+            yield from (point_of(*mix, design, l2=l2) for design in DESIGNS)
     for mix in LARGEST:
         yield from (with_entries(*mix, entries) for entries in ENTRIES)
 
@@ -62,40 +65,41 @@ def label_of(pages, names):
     return f"{pages} pages + {names[1]}"
 
 
-def show_speedups(experiment):
+def show_speedups(experiment, l2):
     rows, each = [], []
     for mix in MIXES:
-        speeds = [mask.speedups_of(experiment, point_of(*mix, design), alone_of(*mix)) for design in DESIGNS]
+        speeds = [mask.speedups_of(experiment, point_of(*mix, design, l2=l2), alone_of(*mix, l2)) for design in DESIGNS]
         by_design = dict(zip(DESIGNS, map(sum, speeds)))
         rows.append((label_of(*mix), [*by_design.values(), *(by_design["MASK"] / by_design[baseline]
                                                              for baseline in ("SharedTLB", "PWCache"))]))
         each.append((label_of(*mix), mask.interleaved(*speeds)))
-    mask.table("weighted speedup", (*DESIGNS, "MASK over SharedTLB", "MASK over PWCache"), mask.with_mean(rows))
-    mask.table("speedup", [f"{who}, {design}" for who in ("hot set", "stream") for design in DESIGNS],
+    mask.table(f"weighted speedup, L2 of {l2}", (*DESIGNS, "MASK over SharedTLB", "MASK over PWCache"),
+               mask.with_mean(rows))
+    mask.table(f"speedup, L2 of {l2}", [f"{who}, {design}" for who in ("hot set", "stream") for design in DESIGNS],
                mask.with_mean(each))
 
 
-def show_misses(experiment):
+def show_misses(experiment, l2):
     rows = []
     for mix in MIXES:
-        alone = [mask.shares(experiment, alone_of(*mix)[0], kind, "tlb_hits", "tlb_misses")[0]
+        alone = [mask.shares(experiment, alone_of(*mix, l2)[0], kind, "tlb_hits", "tlb_misses")[0]
                  for kind in ("sm", "gmmu")]
         shared = [share for design in ("SharedTLB", "MASK") for share in
-                  mask.shares(experiment, point_of(*mix, design), "gmmu", "tlb_hits", "tlb_misses")]
+                  mask.shares(experiment, point_of(*mix, design, l2=l2), "gmmu", "tlb_hits", "tlb_misses")]
         rows.append((label_of(*mix), [*alone, *shared]))
-    mask.table("misses, %", ("hot set alone, SMs", "hot set alone, second level", *(
+    mask.table(f"misses, %, L2 of {l2}", ("hot set alone, SMs", "hot set alone, second level", *(
         f"{who}, {design}" for design in ("SharedTLB", "MASK") for who in ("hot set", "stream"))),
                mask.with_mean(rows), 1)
 
 
-def show_walks(experiment):
+def show_walks(experiment, l2):
     rows, levels = [], []
     for mix in MIXES:
-        points_of_mix = (point_of(*mix, design) for design in ("SharedTLB", "MASK"))
+        points_of_mix = (point_of(*mix, design, l2=l2) for design in ("SharedTLB", "MASK"))
         rows.append((label_of(*mix), mask.translating(experiment, *points_of_mix)))
-        levels.append((label_of(*mix), mask.level_hits(experiment, point_of(*mix, "MASK"))))
-    mask.table("of pairs", mask.WALKING_COLUMNS, mask.with_mean(rows), 1)
-    mask.table("hits in the L2 under MASK, %", mask.LEVELS, mask.with_mean(levels), 1)
+        levels.append((label_of(*mix), mask.level_hits(experiment, point_of(*mix, "MASK", l2=l2))))
+    mask.table(f"of pairs, L2 of {l2}", mask.WALKING_COLUMNS, mask.with_mean(rows), 1)
+    mask.table(f"hits in the L2 of {l2} under MASK, %", mask.LEVELS, mask.with_mean(levels), 1)
 
 
 def show_entries(experiment):
@@ -111,9 +115,10 @@ def show_entries(experiment):
 
 
 def show(experiment):
-    show_speedups(experiment)
-    show_misses(experiment)
-    show_walks(experiment)
+    for l2 in L2S:
+        show_speedups(experiment, l2)
+        show_misses(experiment, l2)
+        show_walks(experiment, l2)
     show_entries(experiment)
 
 

@@ -5,14 +5,15 @@
     jobs/experiments/interference/mask_sweeps.py show [the same]
 
 `run` has applications on mask_maxwell for 20 epochs, all SMs shared out among them, with pages of 4 KiB: one to five
-of them, two with second-level TLBs of other sizes, with a far and a near GMMU, with other numbers of tokens, other DRAM
-schedulers, rows that close, and pages of 2 MiB; two on medic_fermi with the TLBs of mask_maxwell; and one to ten copies
-of one that have the GPU in turn. `show` prints weighted speedups over runs alone with as many SMs under SharedTLB.
+of them; two with second-level TLBs of other sizes, other numbers of tokens, other DRAM schedulers, rows that close, and
+pages of 2 MiB; the pairs of mask.py with a near GMMU, and on medic_fermi with the TLBs of mask_maxwell; and one to ten
+copies of one that have the GPU in turn. `show` prints weighted speedups over runs alone with as many SMs under
+SharedTLB.
 """
 import math
 
-from mask import (CACHE, FILL, LEVELS, MHZ, WALKING, interleaved, level_hits, per_tenant, point_of, shares, speedups_of,
-                  table, walking)
+from mask import (CACHE, FILL, LEVELS, MHZ, PAIRS, WALKING, alone_of, interleaved, level_hits, per_tenant, point_of,
+                  shares, speedups_of, table, walking, with_mean)
 from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
@@ -114,17 +115,39 @@ class Sizes(Part):
                for entries in ENTRIES])
 
 
-class Near(Part):
+class OfAllPairs(Part):
+    """The pairs of mask.py on another machine: weighted speedups, and the means over Ideal's."""
     DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
+    TITLE = ""
+
+    def of_design(self, pair, design):
+        raise NotImplementedError
+
+    def alone_of(self, pair):
+        raise NotImplementedError
 
     def points(self):
-        yield from alone(2)
-        yield from (of_pair(design, near) for near in ((), NEAR) for design in self.DESIGNS)
+        for pair in PAIRS:
+            yield from self.alone_of(pair)
+            yield from (self.of_design(pair, design) for design in self.DESIGNS)
 
     def show(self, experiment):
-        table("latency between GMMU and L2", self.DESIGNS,
-              [(label, [self.weighted(experiment, of_pair(design, near)) for design in self.DESIGNS])
-               for label, near in (("the network's, 150 and 20 cycles", ()), ("10 cycles each way", NEAR))])
+        rows = with_mean([(" + ".join(pair), [
+            sum(speedups_of(experiment, self.of_design(pair, design), self.alone_of(pair)))
+            for design in self.DESIGNS]) for pair in PAIRS])
+        means = rows[-1][1]
+        table(self.TITLE, self.DESIGNS, [*rows, ("**of Ideal's**", [mean / means[-1] for mean in means])])
+
+
+class Near(OfAllPairs):
+    """K5, K24 and Z18, over runs alone on the machine as it is."""
+    TITLE = "10 cycles between GMMU and L2"
+
+    def of_design(self, pair, design):
+        return point_of(pair, design, overrides=() if design == "Ideal" else NEAR)
+
+    def alone_of(self, pair):
+        return alone_of(pair)
 
 
 class Walks(Part):
@@ -222,19 +245,15 @@ class Memory(Part):
                [[self.weighted(experiment, scheduled_by(scheduler, policies)) for policies in ((), (FILL, CACHE))]]})
 
 
-class Fermi(Part):
-    DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
+class Fermi(OfAllPairs):
+    """K13."""
+    TITLE = "on Fermi, with the TLBs of Maxwell"
 
-    def points(self):
-        yield from (on_fermi((name,), "SharedTLB") for name in PAIR)
-        yield from (on_fermi(PAIR, design) for design in self.DESIGNS)
+    def of_design(self, pair, design):
+        return on_fermi(pair, design)
 
-    def show(self, experiment):
-        runs_alone = [on_fermi((name,), "SharedTLB") for name in PAIR]
-        speeds = {design: sum(speedups_of(experiment, on_fermi(PAIR, design), runs_alone))
-                  for design in self.DESIGNS}
-        print("K13: on Fermi, % of Ideal:",
-              {design: sweeps.cell(100 * speed / speeds["Ideal"], ".1f") for design, speed in speeds.items()})
+    def alone_of(self, pair):
+        return [on_fermi((name,), "SharedTLB") for name in pair]
 
 
 class InTurn(Part):

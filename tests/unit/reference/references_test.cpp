@@ -114,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
                     OtherWay{"frames", "{work: 3, n: 16384}"},
                     OtherWay{"bfs_persistent", "{range: 500, blocks: 3}"},
                     OtherWay{"inverted_index_persistent", "{range: 100, blocks: 3}"},
-                    OtherWay{"page_view_count_persistent", "{range: 0, blocks: 3}"}));
+                    OtherWay{"page_view_count_persistent", "{range: 0, blocks: 3}"},
+                    OtherWay{"survey_propagation_persistent", "{range: 100, blocks: 3}"}));
 
 /// A reference, workload or tolerance that nobody looks at is a mistake in the list.
 TEST(ReferenceList, NamesEveryShippedWorkload) {
