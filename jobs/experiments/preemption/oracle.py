@@ -19,8 +19,8 @@ task's time alone, as deadlines.py counts. Lost: instructions of flushed blocks,
 lose; drains lose nothing. At the end the whole run is repeated by its plan, without a checkpoint, and must be the same
 to the bit.
 
-`draw` prints late tasks, late places and lost work beside those of `dual-kernel` and `oracle`, and how often each
-candidate was the best.
+`draw` prints late tasks, late places and lost work beside those of `dual-kernel` and `oracle`, at how many requests the
+dual kernel's choice and the best candidate were in time, and how often each was the best.
 """
 import collections
 import dataclasses
@@ -37,6 +37,7 @@ import deadlines  # noqa: E402
 import sweeps  # noqa: E402
 
 WAYS = deadlines.WAYS
+CANDIDATES = ("estimates", *WAYS, "mix")
 ALL_BY_ONE = {way: {"others": way} for way in WAYS}
 MIXES = 3
 END = 600 + 100 * deadlines.ARRIVALS  # us
@@ -239,12 +240,19 @@ def run(arguments):
         Chain(arguments, kernel).run()
 
 
-def best_of(arguments, kernel):
-    """How often each candidate was the best, mixes together."""
+def requests_of(arguments, kernel):
+    """What was tried at each request of the task for which blocks had to leave."""
     path = arguments.folder / name_of(kernel, arguments) / "log.json"
     log = json.loads(path.read_text()) if path.exists() else []
-    return collections.Counter("mix" if one["best"].startswith("mix") else one["best"]
-                               for one in log if one["urgent"] is not None)
+    return [one for one in log if one["urgent"] is not None]
+
+
+def counts_of(requests):
+    """How many there are, at how many the dual kernel's choice and the best candidate were in time, and how often each
+    candidate was the best, mixes together."""
+    best = collections.Counter("mix" if one["best"].startswith("mix") else one["best"] for one in requests)
+    in_time = [sum(not one["worth"][name or one["best"]][0] for one in requests) for name in ("estimates", None)]
+    return [len(requests), *in_time, *(best[name] for name in CANDIDATES)]
 
 
 def draw(arguments):
@@ -261,14 +269,14 @@ def draw(arguments):
             if measured[names[-1]].tasks:
                 total[name].add(one)
             rows[f"{kernel}, {name}"] = [one.value(title) for title in titles]
-        best[kernel] = best_of(arguments, kernel)
+        best[kernel] = counts_of(requests_of(arguments, kernel))
     for name in names:
         rows[f"all, {name}"] = [total[name].value(title) for title in titles]
     sweeps.print_table(f"{arguments.bound} us, %", titles, rows, ".1f")
-    candidates = ("estimates", *WAYS, "mix")
-    sweeps.print_table("requests at which it was the best", candidates,
-                       {kernel: [float(counts[name]) if counts else float("nan") for name in candidates]
-                        for kernel, counts in best.items()}, ".0f")
+    sweeps.print_table("candidates", ("requests", "in time, estimates", "in time, the best", *(
+        f"best, {name}" for name in CANDIDATES)), {
+            kernel: list(map(float, counts)) if counts[0] else [float("nan")] * len(counts)
+            for kernel, counts in best.items()}, ".0f")
 
 
 def main():

@@ -11,88 +11,107 @@ namespace {
 
 using enum StallCause;
 
-/// Causes for which warps are not ready, those nearest to issuing first.
-constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
-/// All causes, for the case that the usual ones do not suffice: an exception scheme may hold warps
-/// back, or warps wait for copies, mbarriers, barriers of clusters, products of warp groups or
-/// registers.
+/// Causes for which warps are not ready, those nearest to issuing first: the usual ones, and those
+/// behind them of kernels that copy, multiply or wait asynchronously.
+constexpr std::array usual_causes{dependency, StallCause::fetch, StallCause::memory,
+                                  control,    fence,             barrier};
+constexpr std::array further_causes{mbarrier, cluster, async_copy, wgmma, registers, drain};
+/// All causes, for the case that an exception scheme holds warps back, or that warps wait for
+/// absent pages.
 constexpr std::array all_causes{
     log_full,   queue_full, dependency, late_source, StallCause::fetch, StallCause::memory, control,
     last_check, fence,      barrier,    mbarrier,    cluster,           async_copy,         wgmma,
     registers,  fault,      drain};
 
-/// Cause that is charged for cycles in which schedulers issued nothing.
-struct Charges {
+/// Charges cycles in which schedulers issued nothing to the only grid.
+struct OneGrid {
+  GridCounts& grid;
+  const std::uint64_t cycles;
+
+  void charge(unsigned schedulers, std::uint64_t, StallCause cause) const {
+    // The warps themselves are not looked at: their state may be far away in this computer's
+    // caches.
+    grid.stalls[static_cast<std::size_t>(cause)] +=
+        cycles * static_cast<unsigned>(std::popcount(schedulers));
+  }
+  void charge_idle(unsigned schedulers) const { charge(schedulers, 0, idle); }
+};
+
+/// Charges each scheduler to the grid of its first warp that waits for the cause.
+struct SeveralGrids {
   const ExecutionUnits& units;
   ResidentBlocks& blocks;
   const std::uint64_t cycles;
-  /// Charges the only grid.
-  GridCounts* const alone = blocks.counts_of_only_grid();
 
-  /// Charges the stalled schedulers that have one of these warps.  Returns the others.
-  [[gnu::always_inline]] unsigned charge(unsigned stalled, std::uint64_t warps,
-                                         StallCause cause) const {
-    if (warps == 0) return stalled;
-    const unsigned here = units.schedulers_of(warps) & stalled;
-    if (alone != nullptr) {
-      // The warps themselves are not looked at: their state may be far away in this computer's
-      // caches.
-      alone->stalls[static_cast<std::size_t>(cause)] +=
-          cycles * static_cast<unsigned>(std::popcount(here));
-    } else {
-      charge_grids(warps, cause, here);
-    }
-    return stalled & ~here;
-  }
-  /// A scheduler is charged to the grid of its first warp that waits for the cause.
-  [[gnu::noinline]] void charge_grids(std::uint64_t warps, StallCause cause, unsigned here) const {
-    for (; here != 0; here &= here - 1) {
-      const std::uint64_t own = warps & units.warps_of(here & -here);
+  void charge(unsigned schedulers, std::uint64_t warps, StallCause cause) const {
+    for (; schedulers != 0; schedulers &= schedulers - 1) {
+      const std::uint64_t own = warps & units.warps_of(schedulers & -schedulers);
       blocks.counts_of(first_of(own)).stalls[static_cast<std::size_t>(cause)] += cycles;
     }
+  }
+  /// Idling is at the cost of the first resident warp's grid.
+  void charge_idle(unsigned schedulers) const {
+    OneGrid{blocks.counts_of(first_of(blocks.resident())), cycles}.charge_idle(schedulers);
   }
 };
 
 }  // namespace
 
-void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
-  const std::uint64_t resident = blocks_.resident();
-  if (resident == 0) return;
-  const Charges charges{hot_.units, blocks_, cycles};
-  const std::uint64_t memory = ready_[memory_unit];
-  std::uint64_t computing = memory & hot_.gate.open();
-  for (std::size_t u = 0; u < unit_classes; ++u)
-    if (u != memory_unit) computing |= ready_[u];
-  stalled = charges.charge(stalled, computing, unit);
-  stalled = charges.charge(stalled, memory, memory_queue);
-  std::uint64_t faulted = blocks_.page_waiters();
-  if (faulted != 0) [[unlikely]]
-    faulted &= waiting(StallCause::memory) | waiting(fence) | waiting(drain) | waiting(async_copy);
-  const auto waits_for = [&](StallCause cause) {
-    if (cause == fault) return waiting(fault) | faulted;
-    const bool is_for_answers =
-        cause == StallCause::memory || cause == fence || cause == drain || cause == async_copy;
-    return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
+template <class Charges>
+[[gnu::always_inline]] inline void FrontEnd::charge_stalled(unsigned stalled,
+                                                            const Charges& charges) {
+  // Charges the stalled schedulers that have one of these warps, and leaves the others.
+  const auto charge = [&](std::uint64_t warps, StallCause cause) {
+    if (warps == 0) return;
+    const unsigned here = hot_.units.schedulers_of(warps) & stalled;
+    charges.charge(here, warps, cause);
+    stalled &= ~here;
   };
   const auto charge_each = [&](const auto& causes, const auto& warps_of) {
     for (const StallCause cause : causes) {
-      if (stalled == 0) break;
-      stalled = charges.charge(stalled, warps_of(cause), cause);
+      charge(warps_of(cause), cause);
+      if (stalled == 0) return;
     }
   };
+  const std::uint64_t refused = hot_.gate.open() == 0 ? ready(memory_unit) : 0;
+  charge(ready_warps() & ~refused, unit);
+  charge(refused, memory_queue);
+  if (stalled == 0) return;
+  const std::uint64_t page_waiters = blocks_.page_waiters();
   const bool some_are_held =
       holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
-                       waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-  const std::uint64_t asynchronous = waiting(async_copy) | waiting(mbarrier) | waiting(cluster) |
-                                     waiting(wgmma) | waiting(StallCause::registers);
-  if (some_are_held || (faulted | asynchronous) != 0) [[unlikely]]
-    charge_each(all_causes, waits_for);
+                       waiting(last_check) | waiting(fault)) != 0;
+  if (some_are_held || page_waiters != 0) [[unlikely]] {
+    const std::uint64_t faulted = page_waiters & (waiting(StallCause::memory) | waiting(fence) |
+                                                  waiting(drain) | waiting(async_copy));
+    charge_each(all_causes, [&](StallCause cause) {
+      if (cause == fault) return waiting(fault) | faulted;
+      const bool is_for_answers =
+          cause == StallCause::memory || cause == fence || cause == drain || cause == async_copy;
+      return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
+    });
+  } else {
+    const auto waits_for = [&](StallCause cause) { return waiting(cause); };
+    charge_each(usual_causes, waits_for);
+    std::uint64_t further = 0;
+    for (const StallCause cause : further_causes) further |= waiting(cause);
+    if (further != 0) charge_each(further_causes, waits_for);
+  }
+  // The rest has no warps, or only warps that are done, and idles.
+  charges.charge_idle(stalled);
+}
+
+void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
+  if (blocks_.resident() == 0) return;
+  if (GridCounts* const alone = blocks_.counts_of_only_grid(); alone != nullptr) [[likely]]
+    charge_stalled(stalled, OneGrid{*alone, cycles});
   else
-    charge_each(usual_causes, [&](StallCause cause) { return waiting(cause); });
-  if (stalled == 0) return;
-  // A scheduler without warps idles at the cost of the first resident warp's grid.
-  blocks_.counts_of(first_of(resident)).stalls[static_cast<std::size_t>(idle)] +=
-      cycles * static_cast<unsigned>(std::popcount(stalled));
+    count_stalled_of_grids(stalled, cycles);
+}
+
+/// Apart, so that the usual way needs few registers.
+[[gnu::noinline]] void FrontEnd::count_stalled_of_grids(unsigned stalled, std::uint64_t cycles) {
+  charge_stalled(stalled, SeveralGrids{hot_.units, blocks_, cycles});
 }
 
 void FrontEnd::account_stalls(SmCycle up_to) {

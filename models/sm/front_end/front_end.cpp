@@ -146,17 +146,17 @@ void FrontEnd::stop(WarpSlot slot) {
 void FrontEnd::begin_again(WarpSlot slot, SmCycle now) {
   if (holds_.frozen(slot)) return;
   waits(StallCause::fault) &= ~bit_of(slot);
-  ready_[memory_unit] |= bit_of(slot);
+  make_ready(slot, memory_unit);
   wake_at(now);
 }
 
 void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
   waits(StallCause::fault) &= ~bit_of(slot);
   if (more) {
-    ready_[memory_unit] |= bit_of(slot);
+    make_ready(slot, memory_unit);
     return;
   }
-  const std::uint64_t elsewhere = waits(StallCause::control) | waiting_at_barriers();
+  const std::uint64_t elsewhere = waiting(StallCause::control) | waiting_at_barriers();
   if ((elsewhere & bit_of(slot)) == 0) evaluate(slot, blocks_.warp(slot), now);
 }
 
@@ -167,7 +167,7 @@ bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& rec
     return true;
   }
   if (holds_.stopped(slot)) {
-    if ((ready_[memory_unit] & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
+    if ((ready(memory_unit) & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
     return true;
   }
   if (holds_.fetch_is_off(slot)) {

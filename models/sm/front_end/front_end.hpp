@@ -168,6 +168,9 @@ class FrontEnd : public WarpStates {
   void halt(WarpSlot slot, const Mistake& mistake, SmCycle now);
   /// Counts the cycles in which these schedulers issued nothing.
   void count_stalled(unsigned schedulers, std::uint64_t cycles);
+  template <class Charges>
+  void charge_stalled(unsigned schedulers, const Charges& charges);
+  void count_stalled_of_grids(unsigned schedulers, std::uint64_t cycles);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

@@ -41,7 +41,7 @@ bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
       candidates = issuable();
       turns = turns_of(candidates) & (~1u << turn);
     } else if (open != hot_.gate.open()) {
-      candidates &= ~ready_[static_cast<std::size_t>(isa::Unit::memory)];
+      candidates &= ~ready(memory_unit);
       turns &= turns_of(candidates);
     }
   }

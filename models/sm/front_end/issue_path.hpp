@@ -11,7 +11,7 @@ inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle n
   // Prefetches the register rows that an instruction will use: they may be far away in this
   // computer's caches.
   const unsigned unit = record.unit, interval = record.interval, slots = record.issue_slots;
-  ready_[unit] &= ~bit_of(slot);
+  end_ready(slot, unit);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
   hot_.units.occupy(unit, scheduler, now, interval, hot_.wheel);
   if (slots > 1) [[unlikely]]
@@ -54,7 +54,10 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
     wait_for_memory(slot);
     return;
   }
-  (waits_for_results ? waits(StallCause::dependency) : ready_[record.unit]) |= bit_of(slot);
+  if (waits_for_results)
+    waits(StallCause::dependency) |= bit_of(slot);
+  else
+    make_ready(slot, record.unit);
   prefetch_operands(warp, record);
 }
 
@@ -82,7 +85,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
       memory &= ~bit;
       return end_wait(StallCause::dependency, slot, now);
     }
-    ready_[record.unit] |= bit;
+    make_ready(slot, record.unit);
     // Operands of warps that did not wait for memory have been fetched already.
     if (memory & bit) prefetch_operands(warp, record);
     dependency &= ~bit;
@@ -102,14 +105,14 @@ inline void FrontEnd::begin_cycle(SmCycle now) {
 }
 
 inline std::uint64_t FrontEnd::issuable() const {
-  std::uint64_t warps_ready = 0;
-  if (hot_.gate.open() != 0) {
-    for (std::size_t u = 0; u < unit_classes; ++u) warps_ready |= ready_[u] & hot_.units.free(u);
-  } else {
-    for (std::size_t u = 0; u < unit_classes; ++u)
-      if (u != memory_unit) warps_ready |= ready_[u] & hot_.units.free(u);
+  std::uint64_t warps = ready_warps();
+  if (warps == 0) return 0;
+  for (unsigned busy = hot_.units.busy(); busy != 0; busy &= busy - 1) {
+    const auto unit = static_cast<std::size_t>(std::countr_zero(busy));
+    warps &= ~(ready(unit) & ~hot_.units.free(unit));
   }
-  return warps_ready & hot_.units.schedulers_free();
+  if (hot_.gate.open() == 0) warps &= ~ready(memory_unit);
+  return warps & hot_.units.schedulers_free();
 }
 
 }  // namespace lockstep

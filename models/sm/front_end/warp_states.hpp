@@ -35,7 +35,7 @@ class WarpStates {
   }
   /// Lets the warp wait for `cause`, which holds back the instruction that was chosen.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
-    ready_[record.unit] &= ~bit_of(slot);
+    end_ready(slot, record.unit);
     waits(cause) |= bit_of(slot);
   }
   /// Lets the warp wait for a fault, without issuing its next instruction.
@@ -45,11 +45,7 @@ class WarpStates {
     waits(StallCause::memory) &= ~bit_of(slot);
     if (leave_waits(slot) || waited || was_ready) waits(StallCause::fault) |= bit_of(slot);
   }
-  std::uint64_t ready_warps() const {
-    std::uint64_t all = 0;
-    for (const std::uint64_t of_unit : ready_) all |= of_unit;
-    return all;
-  }
+  std::uint64_t ready_warps() const { return any_ready_; }
   /// Returns the warps that are ready or wait.
   std::uint64_t known() const {
     std::uint64_t all = ready_warps();
@@ -64,11 +60,22 @@ class WarpStates {
   /// Marks the warps as not ready. A warp that is to re-issue a squashed instruction may also wait.
   void call_off_issue(std::uint64_t warps) {
     for (std::uint64_t& of_unit : ready_) of_unit &= ~warps;
+    any_ready_ &= ~warps;
   }
 
  protected:
   static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
 
+  /// Returns the warps that are ready for a class of units.
+  std::uint64_t ready(std::size_t unit) const { return ready_[unit]; }
+  void make_ready(WarpSlot slot, std::size_t unit) {
+    ready_[unit] |= bit_of(slot);
+    any_ready_ |= bit_of(slot);
+  }
+  void end_ready(WarpSlot slot, std::size_t unit) {
+    ready_[unit] &= ~bit_of(slot);
+    any_ready_ &= ~bit_of(slot);
+  }
   std::uint64_t& waits(StallCause cause) { return waiting_[static_cast<std::size_t>(cause)]; }
   /// Ends the warp's waits for the causes that HeldWarps controls. Returns whether the warp waited
   /// for one.
@@ -82,15 +89,15 @@ class WarpStates {
   /// Marks the warp as not ready.  Returns whether it was ready.
   bool leave_ready(WarpSlot slot) {
     const bool was_ready = (ready_warps() & bit_of(slot)) != 0;
-    for (std::uint64_t& of_unit : ready_) of_unit &= ~bit_of(slot);
+    call_off_issue(bit_of(slot));
     return was_ready;
   }
-  void serialize_states(Archive& archive) { archive(ready_, waiting_, held_); }
+  void serialize_states(Archive& archive) {
+    archive(ready_, waiting_, held_);
+    any_ready_ = 0;
+    for (const std::uint64_t of_unit : ready_) any_ready_ |= of_unit;
+  }
 
-  /// Warps, by the unit of their next instruction.
-  std::array<std::uint64_t, unit_classes> ready_{};
-  /// Waiting warps, by the cause of their wait.
-  std::array<std::uint64_t, stall_causes> waiting_{};
   std::uint64_t held_ = 0;  ///< warps held by HeldWarps
 
  private:
@@ -99,6 +106,12 @@ class WarpStates {
       StallCause::late_source, StallCause::fetch,      StallCause::last_check,
       StallCause::async_copy,  StallCause::wgmma,      StallCause::registers,
       StallCause::fault,       StallCause::drain};
+
+  /// Warps, by the unit of their next instruction; a warp is in one of them at most.
+  std::array<std::uint64_t, unit_classes> ready_{};
+  /// Waiting warps, by the cause of their wait.
+  std::array<std::uint64_t, stall_causes> waiting_{};
+  std::uint64_t any_ready_ = 0;  ///< warps of ready_
 };
 
 }  // namespace lockstep

@@ -32,7 +32,7 @@ enum class StallCause : std::uint8_t {
   registers,   ///< the warp waits for registers that warps of its block give back
   fault,       ///< the warp was stopped by a fault, or an access waits for an absent page
   drain,       ///< the warp's threads are done, its last requests are not
-  idle,        ///< no warp is resident
+  idle,        ///< no warp is resident, or all warps are done while others of their blocks are not
   count,
 };
 

@@ -2,6 +2,7 @@
 /// nothing else.
 #include <gtest/gtest.h>
 
+#include "models/sm/parameters/stall_cause.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
@@ -72,6 +73,24 @@ TEST(InstructionCache, ALaunchBringsLinesTogetherAndWarpsFetchThemOneByOne) {
       static_cast<std::int64_t>(lines) * options.parameters.instruction_cache.l1_latency.count();
   EXPECT_GE(more, each);
   EXPECT_LE(more, each + memory + 50);
+}
+
+TEST(InstructionCache, CyclesInWhichAWarpWaitsForCodeAreChargedToFetch) {
+  const IdealMachine::Options options = with_instruction_cache();
+  IdealMachine cold(straight(100), options), ideal(straight(100), IdealMachine::Options());
+  const std::int64_t more = launch(cold).cycles - launch(ideal).cycles;
+  const auto charged = [](const IdealMachine& machine, StallCause cause) {
+    const auto& stalls = machine.statistics().tenant[0].stalls;
+    return static_cast<std::int64_t>(stalls[static_cast<std::size_t>(cause)].value());
+  };
+  EXPECT_EQ(charged(ideal, StallCause::fetch), 0);
+  const auto each = static_cast<std::int64_t>(lines_of(cold, options.parameters)) *
+                    options.parameters.instruction_cache.l1_latency.count();
+  EXPECT_GE(charged(cold, StallCause::fetch), each - 10);
+  EXPECT_LE(charged(cold, StallCause::fetch), more + each);
+  const std::int64_t without_warps = options.parameters.schedulers - 1;
+  EXPECT_EQ(charged(cold, StallCause::idle) - charged(ideal, StallCause::idle),
+            without_warps * more);
 }
 
 TEST(InstructionCache, LinesAheadComeTogether) {
