@@ -2,7 +2,7 @@
 """Host instructions per warp instruction, counted by callgrind: repeats to the digit on a noisy machine.
 
 instructions.py [--lockstep PROGRAM ...] [--gpu v100] [--schemes SCHEME ...] [--policies "KEY: VALUE, ..." ...]
-                [--kernels KERNEL ...]
+                [--kernels KERNEL ...] [--level 2]
 
 Sums what the simulator's own functions and templates over its types execute, without libraries and start-up of the
 process.  Each program after the
@@ -41,7 +41,7 @@ def scenario(folder, kernel, gpu, policies):
     return path
 
 
-def measure(lockstep, kernel, gpu, policies):
+def measure(lockstep, kernel, gpu, policies, level):
     """Host instructions per warp instruction, and warp instructions; without any, those per line of a copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -49,7 +49,7 @@ def measure(lockstep, kernel, gpu, policies):
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--quiet", lockstep, "run",
                         scenario(folder, kernel, gpu, policies), "--quiet", "--threads", "1", "--overwrite",
                         "--output", output],
-                       check=True, env={"LOCKSTEP_CPU_LEVEL": "2", "PATH": "/usr/bin:/bin"}, capture_output=True)
+                       check=True, env={"LOCKSTEP_CPU_LEVEL": str(level), "PATH": "/usr/bin:/bin"}, capture_output=True)
         table = subprocess.run(["callgrind_annotate", "--threshold=100", counts], check=True, capture_output=True,
                                text=True).stdout
         with h5py.File(output, "r") as file:
@@ -67,12 +67,13 @@ def main():
     parser.add_argument("--schemes", nargs="+", default=["stall-on-fault"])
     parser.add_argument("--policies", nargs="+", default=[])
     parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
+    parser.add_argument("--level", type=int, default=2, help="of x86-64: 3 has AVX2")
     arguments = parser.parse_args()
     for kernel in arguments.kernels:
         base = None
         for program in arguments.lockstep:
             for policies in [f"exception_scheme: {scheme}" for scheme in arguments.schemes] + arguments.policies:
-                each, executed = measure(program.resolve(), kernel, arguments.gpu, policies)
+                each, executed = measure(program.resolve(), kernel, arguments.gpu, policies, arguments.level)
                 base = base or each
                 print(f"{kernel:11} {arguments.gpu} {policies:24} {program}: {each:8.2f} each of {executed} warp "
                       f"instructions (copies: lines), {100 * (each / base - 1):+.2f} %", flush=True)

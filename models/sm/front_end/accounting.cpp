@@ -13,8 +13,8 @@ using enum StallCause;
 
 /// Causes for which warps are not ready, those nearest to issuing first: the usual ones, and those
 /// behind them of kernels that copy, multiply or wait asynchronously.
-constexpr std::array usual_causes{dependency, StallCause::fetch, StallCause::memory,
-                                  control,    fence,             barrier};
+constexpr std::array usual_causes{dependency, StallCause::fetch, StallCause::memory, control, fence,
+                                  barrier};
 constexpr std::array further_causes{mbarrier, cluster, async_copy, wgmma, registers, drain};
 /// All causes, for the case that an exception scheme holds warps back, or that warps wait for
 /// absent pages.

@@ -79,7 +79,7 @@ TEST(InstructionCache, CyclesInWhichAWarpWaitsForCodeAreChargedToFetch) {
   const IdealMachine::Options options = with_instruction_cache();
   IdealMachine cold(straight(100), options), ideal(straight(100), IdealMachine::Options());
   const std::int64_t more = launch(cold).cycles - launch(ideal).cycles;
-  const auto charged = [](const IdealMachine& machine, StallCause cause) {
+  const auto charged = [](IdealMachine& machine, StallCause cause) {
     const auto& stalls = machine.statistics().tenant[0].stalls;
     return static_cast<std::int64_t>(stalls[static_cast<std::size_t>(cause)].value());
   };
