@@ -30,7 +30,6 @@ class ExecutionUnits {
       available_[c] = static_cast<std::uint8_t>(counts[c]);
       free_[c] = counts[c] > 0 ? ~std::uint64_t{0} : 0;
     }
-    note_busy();
     wide_ = parameters.issue_width > 1;
     for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
   }
@@ -43,8 +42,6 @@ class ExecutionUnits {
   bool shared() const { return shared_; }
 
   std::uint64_t free(std::size_t unit) const { return free_[unit]; }
-  /// Returns a bit for each class of units that some warps cannot use now.
-  unsigned busy() const { return busy_; }
   std::uint64_t schedulers_free() const { return schedulers_free_; }
   /// Warps of a set of schedulers, and schedulers of a set of warps; warp w belongs to scheduler w
   /// modulo their number, a power of two up to 8.
@@ -70,13 +67,9 @@ class ExecutionUnits {
     if (own_[unit]) [[likely]] {
       if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
       free_[unit] &= ~warps_of(1u << scheduler);
-      busy_ |= 1u << unit;
       free_at(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler), wheel);
     } else {
-      if (--available_[unit] == 0) {
-        free_[unit] = 0;
-        busy_ |= 1u << unit;
-      }
+      if (--available_[unit] == 0) free_[unit] = 0;
       free_at(cycle + interval, unit, 1, wheel);
     }
   }
@@ -101,25 +94,17 @@ class ExecutionUnits {
     } else {
       free_[unit] |= warps_of(byte);
     }
-    if (free_[unit] == ~std::uint64_t{0}) busy_ &= ~(1u << unit);
   }
 
   template <class A>
   void serialize(A& archive) {
     archive(free_, available_, schedulers_free_);
-    note_busy();
   }
 
  private:
   /// Classes up to the schedulers' place have a byte of the wheel; the rarely used classes have
   /// events.
   static constexpr unsigned schedulers_place = FreedUnits::places - 1;
-
-  void note_busy() {
-    busy_ = 0;
-    for (std::size_t c = 0; c < unit_classes; ++c)
-      busy_ |= static_cast<unsigned>(free_[c] != ~std::uint64_t{0}) << c;
-  }
 
   void free_at(SmCycle cycle, unsigned unit, std::uint8_t byte, EventWheel& wheel) const {
     if (unit < schedulers_place) [[likely]] {
@@ -137,7 +122,7 @@ class ExecutionUnits {
   std::array<std::uint8_t, unit_classes> available_{};
   std::array<bool, unit_classes> own_{};
   std::uint64_t warps_of_first_ = 0;
-  std::uint32_t schedulers_ = 1, all_schedulers_ = 1, busy_ = 0;
+  std::uint32_t schedulers_ = 1, all_schedulers_ = 1;
   bool wide_ = false, shared_ = false;
 };
 

@@ -105,12 +105,9 @@ inline void FrontEnd::begin_cycle(SmCycle now) {
 }
 
 inline std::uint64_t FrontEnd::issuable() const {
-  std::uint64_t warps = ready_warps();
-  if (warps == 0) return 0;
-  for (unsigned busy = hot_.units.busy(); busy != 0; busy &= busy - 1) {
-    const auto unit = static_cast<std::size_t>(std::countr_zero(busy));
-    warps &= ~(ready(unit) & ~hot_.units.free(unit));
-  }
+  if (ready_warps() == 0) return 0;
+  std::uint64_t warps = 0;
+  for (std::size_t u = 0; u < unit_classes; ++u) warps |= ready(u) & hot_.units.free(u);
   if (hot_.gate.open() == 0) warps &= ~ready(memory_unit);
   return warps & hot_.units.schedulers_free();
 }
