@@ -40,6 +40,7 @@ CACHE = ("cache_policy", "mask")
 ORDER = ("dram_scheduler", "{name: fr-fcfs, age_limit: 0}")
 DRAM = ("dram_scheduler", "{name: mask, first: bank, open_rows: true, writes: false, age_limit: 0}")
 STATIC = (("gpu.noc.mapping", "grouped"),)
+NEAR = (("gpu.vm.memory_latency", 10),)  # walkers as near to the L2 as the paper's
 DESIGNS = {
     "Static": (),
     "PWCache": (("translation", "page-walk-cache"),),
@@ -133,17 +134,21 @@ def with_mean(rows):
     return [*rows, ("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))])]
 
 
+def rows_of(experiment, pairs, designs, shared, runs_alone, of_speeds=sum):
+    """A row for each pair, of its speedups in `shared(pair, design)` over `runs_alone(pair)`."""
+    return [(" + ".join(pair), [of_speeds(speedups_of(experiment, shared(pair, design), runs_alone(pair)))
+                                for design in designs]) for pair in pairs]
+
+
 def show_metric(title, experiment, pairs, of_speeds):
     """A row for each pair, the mean of each category, and of all pairs."""
     rows, means = [], {}
     for category, members in CATEGORIES.items():
-        members = [pair for pair in members if pair in pairs]
-        for pair in members:
-            runs_alone = alone_of(pair)
-            values = [of_speeds(speedups_of(experiment, point_of(pair, design), runs_alone))
-                      for design in DESIGNS]
-            rows.append((" + ".join(pair), values))
-            means.setdefault(category, []).append(values)
+        of_members = rows_of(experiment, [pair for pair in members if pair in pairs], DESIGNS, point_of, alone_of,
+                             of_speeds)
+        rows += of_members
+        if of_members:
+            means[category] = [values for _, values in of_members]
     for category, values in (*means.items(), ("all", [values for _, values in rows])):
         rows.append((f"**mean of {category}**", [sweeps.mean_of(column) for column in zip(*values)]))
     table(title, DESIGNS, rows)

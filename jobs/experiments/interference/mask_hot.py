@@ -19,7 +19,6 @@ HOT_PAGES = (200, 400)
 HOT = "similarity_score"
 STREAMS = ("black_scholes", "scan")  # BLK and SCAN; TRD copies its data piece by piece while it runs
 SPAN = (("simulation.stop_at", "981us"), *mask.SPAN[1:])  # ten epochs
-NEAR = (("gpu.vm.memory_latency", 10),)
 L2S = {"2 MiB": (), "256 KiB": (("gpu.memory.l2.size", "32KiB"),)}  # a partition has an eighth
 DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
 ENTRIES = (8, 32, 128)  # of the bypass cache; the machine has 32
@@ -32,7 +31,8 @@ def sizes(pages):
 
 
 def point_of(pages, names, design, policies=(), l2="2 MiB"):
-    return mask.point_of(names, design, overrides=(*NEAR, *L2S[l2]), policies=policies, sizes=sizes(pages), span=SPAN)
+    return mask.point_of(names, design, overrides=(*mask.NEAR, *L2S[l2]), policies=policies, sizes=sizes(pages),
+                         span=SPAN)
 
 
 def with_entries(pages, names, entries):

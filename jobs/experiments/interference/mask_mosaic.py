@@ -53,11 +53,7 @@ def tiny():
 
 
 def show_metric(title, experiment, pairs, of_speeds):
-    rows = []
-    for pair in pairs:
-        runs_alone = alone_of(pair)
-        rows.append((" + ".join(pair), [of_speeds(mask.speedups_of(experiment, point_of(pair, name), runs_alone))
-                                        for name in DESIGNS]))
+    rows = mask.rows_of(experiment, pairs, DESIGNS, point_of, alone_of, of_speeds)
     mask.table(title, DESIGNS, mask.with_mean(rows))
 
 

@@ -12,14 +12,13 @@ SharedTLB.
 """
 import math
 
-from mask import (CACHE, FILL, LEVELS, MHZ, PAIRS, WALKING, alone_of, interleaved, level_hits, per_tenant, point_of,
-                  shares, speedups_of, table, walking, with_mean)
+from mask import (CACHE, FILL, LEVELS, MHZ, NEAR, PAIRS, WALKING, alone_of, interleaved, level_hits, per_tenant,
+                  point_of, rows_of, shares, speedups_of, table, walking, with_mean)
 from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
 PAIR = CROWD[:2]
 SMS = 30
-NEAR = (("gpu.vm.memory_latency", 10),)
 ENTRIES = (64, 512, 2048, 8192, 32768)
 # Never judges: counts what looks up.
 MEASURED = (("cache_policy", "{name: mask, epoch: 10000000000}"),)
@@ -132,9 +131,7 @@ class OfAllPairs(Part):
             yield from (self.of_design(pair, design) for design in self.DESIGNS)
 
     def show(self, experiment):
-        rows = with_mean([(" + ".join(pair), [
-            sum(speedups_of(experiment, self.of_design(pair, design), self.alone_of(pair)))
-            for design in self.DESIGNS]) for pair in PAIRS])
+        rows = with_mean(rows_of(experiment, PAIRS, self.DESIGNS, self.of_design, self.alone_of))
         means = rows[-1][1]
         table(self.TITLE, self.DESIGNS, [*rows, ("**of Ideal's**", [mean / means[-1] for mean in means])])
 

@@ -251,8 +251,9 @@ def counts_of(requests):
     """How many there are, at how many the dual kernel's choice and the best candidate were in time, and how often each
     candidate was the best, mixes together."""
     best = collections.Counter("mix" if one["best"].startswith("mix") else one["best"] for one in requests)
-    in_time = [sum(not one["worth"][name or one["best"]][0] for one in requests) for name in ("estimates", None)]
-    return [len(requests), *in_time, *(best[name] for name in CANDIDATES)]
+    in_time = [{name for name, (is_late, *_) in one["worth"].items() if not is_late} for one in requests]
+    return [len(requests), sum("estimates" in names for names in in_time),
+            sum(one["best"] in names for one, names in zip(requests, in_time)), *(best[name] for name in CANDIDATES)]
 
 
 def draw(arguments):

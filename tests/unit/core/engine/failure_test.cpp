@@ -146,24 +146,30 @@ TEST(Failure, OfTheEpochWriterStopsAllRanks) {
   EXPECT_EQ(text[1], "another rank failed");
 }
 
+/// Runs two components that act once, and returns with what the observer of their epoch ends the
+/// run.
+std::string failure_under(EpochObserver& observer) {
+  const Graph graph = ring(2);
+  SelfCommunicator alone;
+  Engine engine(graph, Assignment::spread(graph, 1, 1),
+                test::scripted([](std::uint32_t, Scripted& c) { c.at(1_us, nullptr); }), alone, {});
+  RunControl control;
+  try {
+    engine.run(observer, control);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TEST(Failure, OfALookAtTheEndOfAnEpochNamesTheComponent) {
   struct Broken final : EpochObserver {
     void look(Time, std::size_t number, const LocalComponent&) override {
       if (number == 1) throw InternalError("has no counters");
     }
   };
-  const Graph graph = ring(2);
-  SelfCommunicator alone;
-  Engine engine(graph, Assignment::spread(graph, 1, 1),
-                test::scripted([](std::uint32_t, Scripted& c) { c.at(1_us, nullptr); }), alone, {});
   Broken observer;
-  RunControl control;
-  std::string text;
-  try {
-    engine.run(observer, control);
-  } catch (const std::exception& error) {
-    text = error.what();
-  }
+  const std::string text = failure_under(observer);
   EXPECT_NE(text.find("internal error in unit[1] at"), std::string::npos) << text;
   EXPECT_NE(text.find("has no counters"), std::string::npos) << text;
 }
@@ -174,18 +180,8 @@ TEST(Failure, OfThePreparationOfAnEpochLeavesComponentsUnseen) {
     void look(Time, std::size_t, const LocalComponent&) override { ++looks; }
     std::atomic<int> looks = 0;
   };
-  const Graph graph = ring(2);
-  SelfCommunicator alone;
-  Engine engine(graph, Assignment::spread(graph, 1, 1),
-                test::scripted([](std::uint32_t, Scripted& c) { c.at(1_us, nullptr); }), alone, {});
   Unprepared observer;
-  RunControl control;
-  std::string text;
-  try {
-    engine.run(observer, control);
-  } catch (const std::exception& error) {
-    text = error.what();
-  }
+  const std::string text = failure_under(observer);
   EXPECT_NE(text.find("no places"), std::string::npos) << text;
   EXPECT_EQ(observer.looks, 0);
 }
