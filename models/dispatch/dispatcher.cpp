@@ -351,6 +351,7 @@ std::uint32_t Dispatcher::dispatch_one(Time now, Outbox& outbox) {
     partial_.make_room(views_, now, outbox);
   else
     preempting_.make_room(views_, now, outbox);
+  if (!preempts_ && std::ranges::none_of(views_, &GridView::offers_blocks)) return 0;
   const auto count = sms_.size();
   const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {

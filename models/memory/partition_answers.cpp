@@ -71,10 +71,11 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
     const L2Cycle at = std::max(answers.front().ready, now + 1);
     next = std::min(next, full() ? std::max(at, departures_.front()) : at);
   };
-  const auto first = static_cast<std::uint32_t>(now.value() & (banks.count() - 1));
+  const std::uint32_t count = banks.count();
+  const auto first = static_cast<std::uint32_t>(now.value() & (count - 1));
   const auto source = static_cast<unsigned>(now.value() & 1);
-  for (std::uint32_t i = 0; i < banks.count(); ++i) {
-    const std::uint32_t bank = (first + i) & (banks.count() - 1);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t bank = (first + i) & (count - 1);
     for (const unsigned from : {source, source ^ 1})
       offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
   }

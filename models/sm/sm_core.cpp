@@ -178,11 +178,14 @@ inline void SmCore::step(Policy& policy, SmCycle now) {
   bool could_issue = false;
   if (!issue_held_) [[likely]] {
     could_issue =
+        front_end_.ready_warps() != 0 &&
         front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); });
   } else {
     front_end_.account_held_cycle(now);
   }
-  if (!could_issue) front_end_.sleep_until(next_event());
+  // A look at blocks that leave, after an instruction of theirs, is due in the next cycle.
+  if (!could_issue || (front_end_.ready_warps() == 0 && !turnover_.has_to_look()))
+    front_end_.sleep_until(std::min(next_event(), front_end_.next_free_unit()));
 }
 
 void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {

@@ -24,6 +24,9 @@ struct GridView {
   /// Largest share of an SM's resources that a block takes, in parts of BlockResources::whole.
   std::uint64_t block_share = 0;
   std::uint32_t primary = 0;  ///< 1 + the grid beside which this one may begin; 0: there is none
+
+  /// Returns whether a policy may choose the grid.
+  bool offers_blocks() const { return ready && blocks_waiting > 0; }
 };
 
 /// Facts about the machine and its tenants that a policy may know from the start.

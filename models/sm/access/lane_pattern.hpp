@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/memory/kept.hpp"
 #include "models/isa/instruction.hpp"
 
 namespace lockstep {
@@ -64,7 +65,7 @@ inline const LanePattern& pattern_of(const isa::Instruction& instruction, std::u
   // same entry.
   thread_local constinit std::array<LanePattern, 512> patterns{};
   const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(isa::Instruction);
-  LanePattern& pattern = patterns[number % patterns.size()];
+  LanePattern& pattern = kept(patterns[number % patterns.size()]);
   const bool all = static_cast<std::uint32_t>(key) == 0xffffffff;
   if (!all || pattern.key != key || base % 4 != 0 || !pattern.fits(address)) [[unlikely]]
     match_pattern(pattern, key, address, base);

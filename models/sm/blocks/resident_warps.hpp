@@ -62,6 +62,12 @@ class ResidentWarps {
   isa::WarpContext context_of(const Warp& warp, const GridSlot& grid) const {
     return grid.context_of(warp.registers, hot_.scratch_rows);
   }
+  /// Returns where the 32 lanes of the operand stand.
+  std::uint32_t* row_of(const Warp& warp, isa::Operand operand) const {
+    if (operand.base() == isa::Operand::registers) [[likely]]
+      return warp.registers + operand.row() * isa::warp_size;
+    return context_of(warp).row(operand);
+  }
   /// Returns the lanes of the warp's current path whose guard holds.
   std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
     return active_lanes(warp, grid_of(warp), instruction);

@@ -77,7 +77,7 @@ BulkEngine::Copy BulkEngine::tile_copy(const Warp& warp, const Instruction& inst
   if (form.multicast) {
     const isa::RanksPlace ranks = isa::ranks_place(form);
     const std::uint32_t mask =
-        blocks_.context_of(warp).row(instruction.source[ranks.source])[2 * lane + ranks.half];
+        blocks_.row_of(warp, instruction.source[ranks.source])[2 * lane + ranks.half];
     deliveries_.require_ranks(warp, lane, mask);
     copy.mask = static_cast<std::uint16_t>(mask);
   }

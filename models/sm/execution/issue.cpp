@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/memory/kept.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/sm/front_end/issue_path.hpp"
@@ -15,8 +16,8 @@ static constexpr auto commits_products = static_cast<std::uint16_t>(isa::ir::War
 
 template <bool follows>
 void Issue::issue_as(WarpSlot slot, SmCycle now) {
-  Warp& warp = blocks_.warp(slot);
-  GridSlot& grid = blocks_.grid_of(warp);
+  Warp& warp = kept(blocks_.warp(slot));
+  GridSlot& grid = kept(blocks_.grid_of(warp));
   ++grid.counts.issue_slots;
   if (follows && preemptible_ && front_end_.held().stopped(slot)) return issue_again(slot, now);
   const std::uint32_t pc = warp.paths.pc();
@@ -43,9 +44,8 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
     if (active == ~std::uint32_t{0} && (record.flags & IssueRecord::word_load)) {
       shared_.load_words(slot, instruction, record, now);
     } else if (active != 0) {
-      shared_.issue(slot, instruction, record, active,
-                    blocks_.context_of(warp).row(instruction.source[0]), instruction.offset, true,
-                    now);
+      shared_.issue(slot, instruction, record, active, blocks_.row_of(warp, instruction.source[0]),
+                    instruction.offset, true, now);
     }
   } else {
     switch (instruction.category) {

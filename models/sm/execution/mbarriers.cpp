@@ -96,7 +96,7 @@ SmCycle Mbarriers::limit_of(const Warp& warp, const Instruction& instruction, st
                             SmCycle now) const {
   if (!instruction.source[2].valid())
     return now + constants_.parameters.mbarrier_time_limit.count();
-  const std::uint32_t* row = blocks_.context_of(warp).row(instruction.source[2]);
+  const std::uint32_t* row = blocks_.row_of(warp, instruction.source[2]);
   std::uint32_t nanoseconds = 0;
   for_each_lane(active, [&](unsigned lane) { nanoseconds = std::max(nanoseconds, row[lane]); });
   const Time limit{std::int64_t{nanoseconds} * 1'000'000};
@@ -131,8 +131,7 @@ void Mbarriers::wait(WarpSlot slot, const Instruction& instruction, const IssueR
   const SmCycle free = serve(warp, instruction, active, now);
   const auto mode = static_cast<isa::PhaseWaitMode>(instruction.detail);
   if (complete != 0 || mode == isa::PhaseWaitMode::test) {
-    isa::give_phase_result(blocks_.context_of(warp).row(instruction.destination[0]), active,
-                           complete);
+    isa::give_phase_result(blocks_.row_of(warp, instruction.destination[0]), active, complete);
     front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
     acquire(record);
     return go_on();
@@ -156,8 +155,7 @@ void Mbarriers::let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t co
   Warp& warp = blocks_.warp(slot);
   const Instruction& instruction = blocks_.instruction(warp, wait.pc);
   const IssueRecord& record = warp.records[wait.pc];
-  isa::give_phase_result(blocks_.context_of(warp).row(instruction.destination[0]), wait.active,
-                         complete);
+  isa::give_phase_result(blocks_.row_of(warp, instruction.destination[0]), wait.active, complete);
   const SmCycle when = now + record.latency;
   front_end_.commit_at(slot, warp, record, when);
   acquire(record);

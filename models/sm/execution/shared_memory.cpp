@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/memory/kept.hpp"
 #include "models/isa/atomic.hpp"
 #include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/lane_mask.hpp"
@@ -145,16 +146,16 @@ inline SmCycle SharedMemoryUnit::serve(const Warp& warp, unsigned degree, SmCycl
 
 void SharedMemoryUnit::load_words(WarpSlot slot, const Instruction& instruction,
                                   const IssueRecord& record, SmCycle now) {
-  Warp& warp = blocks_.warp(slot);
-  const std::uint32_t* address = blocks_.context_of(warp).row(instruction.source[0]);
+  Warp& warp = kept(blocks_.warp(slot));
+  const std::uint32_t* address = blocks_.row_of(warp, instruction.source[0]);
   const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
-  const LanePattern& pattern = pattern_of(
+  const LanePattern& pattern = kept(pattern_of(
       instruction, LanePattern::key_of(all_lanes, 4, constants_.parameters.shared.banks, false),
-      address, base);
+      address, base));
   const std::byte* first = place(blocks_.block_of(warp), pattern, base, 4);
   if (first == nullptr) [[unlikely]]
     bad_address(warp, instruction, address, instruction.offset, all_lanes);
-  load_plain(blocks_.context_of(warp).row(instruction.destination[0]), first, pattern, 1);
+  load_plain(blocks_.row_of(warp, instruction.destination[0]), first, pattern, 1);
   front_end_.commit_at(slot, warp, record, serve(warp, pattern.degree, now) - 1 + record.latency);
 }
 

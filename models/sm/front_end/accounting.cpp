@@ -13,15 +13,17 @@ using enum StallCause;
 
 /// Causes for which warps are not ready, those nearest to issuing first: the usual ones, and those
 /// behind them of kernels that copy, multiply or wait asynchronously.
-constexpr std::array usual_causes{dependency, StallCause::fetch, StallCause::memory, control, fence,
-                                  barrier};
-constexpr std::array further_causes{mbarrier, cluster, async_copy, wgmma, registers, drain};
+template <StallCause... causes>
+struct Causes {};
+constexpr Causes<dependency, StallCause::fetch, StallCause::memory> usual_causes;
+constexpr Causes<control, fence, barrier, mbarrier, cluster, async_copy, wgmma, registers, drain>
+    further_causes;
 /// All causes, for the case that an exception scheme holds warps back, or that warps wait for
 /// absent pages.
-constexpr std::array all_causes{
-    log_full,   queue_full, dependency, late_source, StallCause::fetch, StallCause::memory, control,
-    last_check, fence,      barrier,    mbarrier,    cluster,           async_copy,         wgmma,
-    registers,  fault,      drain};
+constexpr Causes<log_full, queue_full, dependency, late_source, StallCause::fetch,
+                 StallCause::memory, control, last_check, fence, barrier, mbarrier, cluster,
+                 async_copy, wgmma, registers, fault, drain>
+    all_causes;
 
 /// Charges cycles in which schedulers issued nothing to the only grid.
 struct OneGrid {
@@ -61,17 +63,16 @@ template <class Charges>
 [[gnu::always_inline]] inline void FrontEnd::charge_stalled(unsigned stalled,
                                                             const Charges& charges) {
   // Charges the stalled schedulers that have one of these warps, and leaves the others.
-  const auto charge = [&](std::uint64_t warps, StallCause cause) {
+  const auto charge = [&](std::uint64_t warps, StallCause cause) __attribute__((always_inline)) {
     if (warps == 0) return;
     const unsigned here = hot_.units.schedulers_of(warps) & stalled;
     charges.charge(here, warps, cause);
     stalled &= ~here;
   };
-  const auto charge_each = [&](const auto& causes, const auto& warps_of) {
-    for (const StallCause cause : causes) {
-      charge(warps_of(cause), cause);
-      if (stalled == 0) return;
-    }
+  // Returns whether schedulers are left. The causes are constants, so that no array is read.
+  const auto charge_each = [&]<StallCause... causes>(Causes<causes...>, const auto& warps_of)
+      __attribute__((always_inline)) {
+    return ((charge(warps_of(causes), causes), stalled != 0) && ...);
   };
   const std::uint64_t refused = hot_.gate.open() == 0 ? ready(memory_unit) : 0;
   charge(ready_warps() & ~refused, unit);
@@ -84,18 +85,21 @@ template <class Charges>
   if (some_are_held || page_waiters != 0) [[unlikely]] {
     const std::uint64_t faulted = page_waiters & (waiting(StallCause::memory) | waiting(fence) |
                                                   waiting(drain) | waiting(async_copy));
-    charge_each(all_causes, [&](StallCause cause) {
+    const bool left = charge_each(all_causes, [&](StallCause cause) {
       if (cause == fault) return waiting(fault) | faulted;
       const bool is_for_answers =
           cause == StallCause::memory || cause == fence || cause == drain || cause == async_copy;
       return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
     });
+    if (!left) return;
   } else {
     const auto waits_for = [&](StallCause cause) { return waiting(cause); };
-    charge_each(usual_causes, waits_for);
-    std::uint64_t further = 0;
-    for (const StallCause cause : further_causes) further |= waiting(cause);
-    if (further != 0) charge_each(further_causes, waits_for);
+    if (!charge_each(usual_causes, waits_for)) return;
+    const std::uint64_t further = [&]<StallCause... causes>(Causes<causes...>) {
+      return (waiting(causes) | ...);
+    }
+    (further_causes);
+    if (further != 0 && !charge_each(further_causes, waits_for)) return;
   }
   // The rest has no warps, or only warps that are done, and idles.
   charges.charge_idle(stalled);
@@ -114,9 +118,8 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   charge_stalled(stalled, SeveralGrids{hot_.units, blocks_, cycles});
 }
 
-void FrontEnd::account_stalls(SmCycle up_to) {
-  // Cycles in which no warp could issue have one cause, since nothing changed between them.
-  if (up_to - 1 <= hot_.accounted) return;
+/// Cycles in which no warp could issue have one cause, since nothing changed between them.
+void FrontEnd::account_skipped(SmCycle up_to) {
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);
   // The last simulated cycle, if no warp could issue in it, is charged here but was not skipped.
   const bool with_last = hot_.accounted < hot_.cycle;

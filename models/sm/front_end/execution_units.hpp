@@ -1,13 +1,18 @@
-/// Free execution units: masks of the warp slots that could use a unit of a class now.
+/// Free execution units: which warps could use a unit of a class now.
 ///
 /// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share. A
-/// busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler (own
-/// units) or a count (shared ones), and a byte for the schedulers' own issue slot.  Classes that
-/// found no place there come back by events of their own.  Source: gpu-parameters.md, section 3
-/// "Sub-core model".
+/// ring over the next 16 cycles tells in which of them the schedulers' own units are busy: nothing
+/// has to be done when they become free. Shared units, which are counted, and units that are busy
+/// for longer come back through the event wheel: a byte per class, and a byte for the schedulers'
+/// own issue slot. Classes that found no place there come back by events of their own.
+/// Source: gpu-parameters.md, section 3 "Sub-core model".
 #pragma once
 
+#include <smmintrin.h>
+
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "models/sm/front_end/event_wheel.hpp"
@@ -27,8 +32,9 @@ class ExecutionUnits {
     const std::array<std::uint32_t, unit_classes> counts = u.counts.values;
     for (std::size_t c = 0; c < unit_classes; ++c) {
       own_[c] = parameters.sub_cores && counts[c] == schedulers_;
+      ring_reach_[c] = own_[c] && parameters.issue_width == 1 ? ring : 0;
       available_[c] = static_cast<std::uint8_t>(counts[c]);
-      free_[c] = counts[c] > 0 ? ~std::uint64_t{0} : 0;
+      if (counts[c] == 0) closed_ |= std::uint64_t{0xff} << (8 * c);
     }
     wide_ = parameters.issue_width > 1;
     for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
@@ -41,16 +47,40 @@ class ExecutionUnits {
   /// Returns whether schedulers compete for some units.
   bool shared() const { return shared_; }
 
-  std::uint64_t free(std::size_t unit) const { return free_[unit]; }
+  /// Returns the warps that could use a unit at `cycle`. `ready`: the warps that want one of each
+  /// class.
+  [[gnu::always_inline]] std::uint64_t could_use(
+      const std::array<std::uint64_t, unit_classes>& ready, SmCycle cycle) const {
+    const __m128i busy =
+        _mm_cvtsi64_si128(static_cast<std::int64_t>(busy_[place_of(cycle)] | closed_));
+    __m128i warps = _mm_setzero_si128();
+    for (unsigned unit = 0; unit < unit_classes; unit += 2) {
+      const __m128i wanted = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&ready[unit]));
+      warps = _mm_or_si128(warps, _mm_andnot_si128(busy_warps(busy, unit), wanted));
+    }
+    return static_cast<std::uint64_t>(_mm_cvtsi128_si64(warps) | _mm_extract_epi64(warps, 1));
+  }
+  /// Returns the first cycle behind `now` in which one of these warps could use a unit that is busy
+  /// by the ring; no_cycle: there is none. The wheel has an event for each other unit.
+  SmCycle next_use(const std::array<std::uint64_t, unit_classes>& ready, SmCycle now) const {
+    for (unsigned i = 1; i < ring; ++i)
+      if ((could_use(ready, now + i) & schedulers_free_) != 0) return now + i;
+    return no_cycle;
+  }
   std::uint64_t schedulers_free() const { return schedulers_free_; }
   /// Warps of a set of schedulers, and schedulers of a set of warps; warp w belongs to scheduler w
   /// modulo their number, a power of two up to 8.
   std::uint64_t warps_of(unsigned schedulers) const { return schedulers * warps_of_first_; }
+  std::uint64_t warps_of_scheduler(unsigned scheduler) const {
+    return warps_of_first_ << scheduler;
+  }
   [[gnu::always_inline]] unsigned schedulers_of(std::uint64_t warps) const {
     warps |= warps >> 32;
     warps |= warps >> 16;
     warps |= warps >> 8;
-    if (schedulers_ < 8) {
+    if (schedulers_ == 4) [[likely]] {
+      warps |= warps >> 4;
+    } else if (schedulers_ < 8) {
       warps |= warps >> 4;
       if (schedulers_ < 4) {
         warps |= warps >> 2;
@@ -61,16 +91,24 @@ class ExecutionUnits {
   }
   unsigned all_schedulers() const { return all_schedulers_; }
 
+  /// Begins a cycle; `last`: the one that was begun before it.
+  void begin_cycle(SmCycle last, SmCycle now) {
+    busy_[place_of(last)] = 0;
+    if (now - last > 1) {
+      const std::int64_t passed = std::min<std::int64_t>(now - last, ring);
+      for (std::int64_t i = 1; i < passed; ++i) busy_[place_of(last + i)] = 0;
+    }
+  }
   /// Occupies a unit of this class with an instruction of the scheduler at `cycle`.
-  void occupy(unsigned unit, unsigned scheduler, SmCycle cycle, unsigned interval,
-              EventWheel& wheel) {
-    if (own_[unit]) [[likely]] {
-      if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
-      free_[unit] &= ~warps_of(1u << scheduler);
-      free_at(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler), wheel);
+  [[gnu::always_inline]] void occupy(unsigned unit, unsigned scheduler, SmCycle cycle,
+                                     unsigned interval, EventWheel& wheel) {
+    if (interval < ring_reach_[unit]) [[likely]] {
+      if (interval == 1) return;  // the scheduler itself issues once a cycle
+      const std::uint64_t byte = byte_of(unit, scheduler);
+      busy_[place_of(cycle + 1)] |= byte;
+      for (unsigned i = 2; i < interval; ++i) busy_[place_of(cycle + i)] |= byte;
     } else {
-      if (--available_[unit] == 0) free_[unit] = 0;
-      free_at(cycle + interval, unit, 1, wheel);
+      occupy_otherwise(unit, scheduler, cycle, interval, wheel);
     }
   }
   void occupy_scheduler(unsigned scheduler, SmCycle cycle, unsigned slots, EventWheel& wheel) {
@@ -90,21 +128,49 @@ class ExecutionUnits {
   void release(unsigned unit, std::uint8_t byte) {
     if (!own_[unit]) {
       available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
-      free_[unit] = ~std::uint64_t{0};
+      closed_ &= ~(std::uint64_t{0xff} << (8 * unit));
     } else {
-      free_[unit] |= warps_of(byte);
+      closed_ &= ~((warps_of(byte) & 0xff) << (8 * unit));
     }
   }
 
   template <class A>
   void serialize(A& archive) {
-    archive(free_, available_, schedulers_free_);
+    archive(closed_, busy_, available_, schedulers_free_);
   }
 
  private:
   /// Classes up to the schedulers' place have a byte of the wheel; the rarely used classes have
   /// events.
   static constexpr unsigned schedulers_place = FreedUnits::places - 1;
+  static constexpr unsigned ring = 16;
+  static_assert(unit_classes == 8, "each class has a byte of a cycle");
+
+  static constexpr std::size_t place_of(SmCycle cycle) {
+    return static_cast<std::size_t>(cycle.value()) % ring;
+  }
+  /// Returns the warps whose unit of this class is busy, and those of the next class, from the
+  /// bytes of a cycle: the schedulers of 64 warps are those of eight warps eight times.
+  static __m128i busy_warps(__m128i busy, unsigned unit) {
+    const std::int64_t eight_times = 0x0101010101010101;
+    return _mm_shuffle_epi8(busy, _mm_set_epi64x(eight_times * (unit + 1), eight_times * unit));
+  }
+  std::uint64_t byte_of(unsigned unit, unsigned scheduler) const {
+    return (warps_of_first_ << scheduler & 0xff) << (8 * unit);
+  }
+  [[gnu::noinline]] void occupy_otherwise(unsigned unit, unsigned scheduler, SmCycle cycle,
+                                          unsigned interval, EventWheel& wheel) {
+    if (!own_[unit]) {
+      if (--available_[unit] == 0) closed_ |= std::uint64_t{0xff} << (8 * unit);
+      free_at(cycle + interval, unit, 1, wheel);
+    } else if (interval < ring) {
+      for (unsigned i = 0; i < interval; ++i)
+        busy_[place_of(cycle + i)] |= byte_of(unit, scheduler);
+    } else {
+      closed_ |= byte_of(unit, scheduler);
+      free_at(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler), wheel);
+    }
+  }
 
   void free_at(SmCycle cycle, unsigned unit, std::uint8_t byte, EventWheel& wheel) const {
     if (unit < schedulers_place) [[likely]] {
@@ -117,10 +183,17 @@ class ExecutionUnits {
     }
   }
 
-  std::array<std::uint64_t, unit_classes> free_{};
+  /// Schedulers whose own units are busy, by cycle: a byte for each class, with a bit for each of
+  /// eight warps.
+  std::array<std::uint64_t, ring> busy_{};
+  /// Schedulers that lack a unit until the wheel brings one back, and all schedulers for classes
+  /// that the SM lacks: bytes as in busy_.
+  std::uint64_t closed_ = 0;
   std::uint64_t schedulers_free_ = ~std::uint64_t{0};
   std::array<std::uint8_t, unit_classes> available_{};
   std::array<bool, unit_classes> own_{};
+  /// Intervals below are noted in the ring without a look at anything else.
+  std::array<std::uint8_t, unit_classes> ring_reach_{};
   std::uint64_t warps_of_first_ = 0;
   std::uint32_t schedulers_ = 1, all_schedulers_ = 1;
   bool wide_ = false, shared_ = false;

@@ -127,6 +127,15 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
   }
 }
 
+void FrontEnd::commit_further_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
+                                 SmCycle when) {
+  if (record.releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
+  for (unsigned i = 1; i < record.releases; ++i) {
+    warp.pending.mark(record.release[i]);
+    tell_at(slot, record.release[i], when);
+  }
+}
+
 void FrontEnd::commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when) {
   const Scoreboard& group = blocks_.grid_of(warp).issue->release_groups[record.release[1]];
   warp.pending.mark(group);
@@ -246,7 +255,7 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 9);
+  archive.section("sm/front_end", 10);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
           sleeping_, groups_, owing_, at_cluster_barrier_);

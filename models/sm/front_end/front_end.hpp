@@ -115,11 +115,20 @@ class FrontEnd : public WarpStates {
   void sleep_until(SmCycle cycle) { hot_.wake = cycle; }
   /// Returns the next cycle in which something happens here if no warp can issue.
   SmCycle next_event() const { return std::min(hot_.wheel.next(), hot_.gate.wake()); }
+  /// Returns the next cycle in which a unit becomes free for a ready warp, if none can issue now.
+  SmCycle next_free_unit() const {
+    if (ready_warps() == 0) return no_cycle;
+    auto ready = ready_by_unit();
+    if (hot_.gate.open() == 0) ready[memory_unit] = 0;
+    return hot_.units.next_use(ready, hot_.cycle);
+  }
   /// Advances to `cycle`, before which nothing happens.
   void advance_to(SmCycle cycle) { hot_.wheel.advance_to(cycle); }
 
   /// Counts stalls of the cycles before `up_to`.
-  void account_stalls(SmCycle up_to);
+  void account_stalls(SmCycle up_to) {
+    if (up_to - 1 > hot_.accounted) account_skipped(up_to);
+  }
   /// Counts stalls of a cycle in which the host holds issue; the cycle counts as skipped.
   void account_held_cycle(SmCycle now);
 
@@ -145,8 +154,10 @@ class FrontEnd : public WarpStates {
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// Updates the warp after some of its pending results have come.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
-  /// Does for all destinations but the first what commit_at() does, for an instruction with many of
-  /// them.
+  /// Does for all destinations but the first what commit_at() does.
+  [[gnu::noinline]] void commit_further_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
+                                           SmCycle when);
+  /// Lets all destinations of an instruction with many of them commit by one event.
   void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// Returns whether the warp waits for something beyond its operands, or re-issues a squashed
   /// instruction.
@@ -170,6 +181,7 @@ class FrontEnd : public WarpStates {
   void count_stalled(unsigned schedulers, std::uint64_t cycles);
   template <class Charges>
   void charge_stalled(unsigned schedulers, const Charges& charges);
+  void account_skipped(SmCycle up_to);
   void count_stalled_of_grids(unsigned schedulers, std::uint64_t cycles);
 
   const SmConstants& constants_;

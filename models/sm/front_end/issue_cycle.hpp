@@ -16,33 +16,35 @@ bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
       halt(slot, mistake, now);
     }
   };
-  // The schedulers take turns at the first place, so that none is always first at units that they
-  // share.
-  const unsigned last = units.schedulers() - 1;
-  const unsigned first = static_cast<unsigned>(now.value()) & last;
-  const auto turns_of = [&](std::uint64_t warps_ready) {
-    return units.schedulers_of(std::rotr(warps_ready, static_cast<int>(first)));
+  // For what is rare, where the code need not stand in each place.
+  const auto issuable_again = [this]() __attribute__((noinline)) {
+    return issuable();
   };
   std::uint64_t candidates = issuable();
   const bool could_issue = candidates != 0;
+  // The schedulers take turns at the first place, so that none is always first at units that they
+  // share.
+  const unsigned last = units.schedulers() - 1;
+  const unsigned first = static_cast<unsigned>(now.value());
+  std::uint64_t open = hot_.gate.open();
   unsigned issued = 0;
-  for (unsigned turns = could_issue ? turns_of(candidates) : 0; turns != 0;) {
-    const auto turn = static_cast<unsigned>(std::countr_zero(turns));
+  for (unsigned turn = 0; turn <= last && candidates != 0; ++turn) {
     const unsigned scheduler = (turn + first) & last;
-    const std::uint64_t own = units.warps_of(1u << scheduler), open = hot_.gate.open();
+    const std::uint64_t own = units.warps_of_scheduler(scheduler);
+    if ((candidates & own) == 0) continue;
     issue_chosen(scheduler, candidates & own);
     issued |= 1u << scheduler;
     if (units.wide()) [[unlikely]] {
       for (unsigned more = 1; more < constants_.parameters.issue_width; ++more)
-        if (const std::uint64_t left = issuable() & own; left != 0) issue_chosen(scheduler, left);
+        if (const std::uint64_t left = issuable_again() & own; left != 0)
+          issue_chosen(scheduler, left);
     }
-    turns &= turns - 1;
+    candidates &= ~own;
     if (units.shared()) [[unlikely]] {
-      candidates = issuable();
-      turns = turns_of(candidates) & (~1u << turn);
+      candidates = issuable_again();
     } else if (open != hot_.gate.open()) {
+      open = hot_.gate.open();
       candidates &= ~ready(memory_unit);
-      turns &= turns_of(candidates);
     }
   }
   // Nothing changes before the next call of account_stalls(), which charges this cycle, too.

@@ -3,13 +3,13 @@
 /// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event").
 #pragma once
 
+#include "core/memory/kept.hpp"
 #include "models/sm/front_end/front_end.hpp"
 
 namespace lockstep {
 
-inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle now) {
-  // Prefetches the register rows that an instruction will use: they may be far away in this
-  // computer's caches.
+[[gnu::always_inline]] inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record,
+                                                    SmCycle now) {
   const unsigned unit = record.unit, interval = record.interval, slots = record.issue_slots;
   end_ready(slot, unit);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
@@ -20,17 +20,11 @@ inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle n
 
 [[gnu::always_inline]] inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp,
                                                        const IssueRecord& record, SmCycle when) {
-  const auto commit = [&](std::uint16_t event) {
-    warp.pending.mark(event);
-    tell_at(slot, event, when);
-  };
-  const unsigned releases = record.releases;
-  if (releases == 0) return;
-  commit(record.release[0]);
-  if (releases > 1) [[unlikely]] {
-    if (releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
-    for (unsigned i = 1; i < releases; ++i) commit(record.release[i]);
-  }
+  if (record.releases == 0) return;
+  warp.pending.mark(record.release[0]);
+  hot_.wheel.add(when, WarpEvent::with_warp(record.release[0], slot.value()));
+  if (record.releases > 1) [[unlikely]]
+    commit_further_at(slot, warp, record, when);
 }
 
 /// Asks for the rows that an instruction will use: they may be far away in this computer's caches.
@@ -67,7 +61,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
     on_other_event(event, slot, now);
     return;
   }
-  Warp& warp = blocks_.warp(slot);
+  Warp& warp = kept(blocks_.warp(slot));
   warp.pending.clear(event);
   warp.loads.clear(event);
   result_came(slot, warp, now);
@@ -97,6 +91,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
 
 inline void FrontEnd::begin_cycle(SmCycle now) {
   account_stalls(now);
+  hot_.units.begin_cycle(hot_.cycle, now);
   hot_.cycle = now;
   hot_.wheel.take(
       now, [&](std::uint16_t event) { on_event(event, now); },
@@ -104,10 +99,9 @@ inline void FrontEnd::begin_cycle(SmCycle now) {
   if (hot_.gate.wake() <= now) hot_.gate.update(now);
 }
 
-inline std::uint64_t FrontEnd::issuable() const {
+[[gnu::always_inline]] inline std::uint64_t FrontEnd::issuable() const {
   if (ready_warps() == 0) return 0;
-  std::uint64_t warps = 0;
-  for (std::size_t u = 0; u < unit_classes; ++u) warps |= ready(u) & hot_.units.free(u);
+  std::uint64_t warps = hot_.units.could_use(ready_by_unit(), hot_.cycle);
   if (hot_.gate.open() == 0) warps &= ~ready(memory_unit);
   return warps & hot_.units.schedulers_free();
 }

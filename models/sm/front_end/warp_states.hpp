@@ -68,6 +68,7 @@ class WarpStates {
 
   /// Returns the warps that are ready for a class of units.
   std::uint64_t ready(std::size_t unit) const { return ready_[unit]; }
+  const std::array<std::uint64_t, unit_classes>& ready_by_unit() const { return ready_; }
   void make_ready(WarpSlot slot, std::size_t unit) {
     ready_[unit] |= bit_of(slot);
     any_ready_ |= bit_of(slot);

@@ -20,10 +20,17 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets, bool scattered)
 void L1Cache::resize(std::uint32_t lines) {
   lines_ = lines / sets_ * sets_;
   std::fill(meta_.begin(), meta_.end(), Line{});
+  // In each set a line is newer than the one before it.
+  for (std::uint32_t i = sets_; i < lines_; ++i) {
+    meta_[i].older = static_cast<std::uint16_t>(i - sets_);
+    meta_[i - sets_].newer = static_cast<std::uint16_t>(i);
+  }
   std::fill(dirty_.begin(), dirty_.end(), LineBytes{});
   std::fill(heads_.begin(), heads_.end(), Head{});
   order_.assign(sets_, Order{});
-  for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
+  for (std::uint32_t set = 0; set < sets_ && lines_ > 0; ++set)
+    order_[set] = {static_cast<std::uint16_t>(lines_ - sets_ + set),
+                   static_cast<std::uint16_t>(set)};
 }
 
 /// Returns the set of a tag: low address bits, with higher ones folded in so that power-of-two

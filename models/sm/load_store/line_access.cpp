@@ -32,8 +32,7 @@ isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t l
 
 bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress physical,
                          bool in_host, SmCycle now) {
-  const Target target{access, access.group[group], physical,
-                      ports_.destination_of(physical, in_host), in_host};
+  const Target target{access, access.group[group], physical, in_host};
   bool done;
   switch (access.kind) {
     case Access::Kind::store:
@@ -96,7 +95,8 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
     ask = static_cast<std::uint8_t>(all_sectors & ~valid & ~pending);
   }
   if (miss == MissTable::none ? misses.full() : misses[miss].waiters >= p.merges) return false;
-  if (ask != 0 && !ports_.accepts(target.destination)) return false;
+  const Destination destination = destination_of(target);
+  if (ask != 0 && !ports_.accepts(destination)) return false;
   if (partly_dirty) l1_.write_back(line, missing, now);
   std::uint16_t reserved = L1Cache::none;
   if (miss == MissTable::none && p.allocation == L1Allocation::on_miss) {
@@ -124,8 +124,8 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
     misses.attach(miss, waiter);
   }
   if (ask != 0)
-    fill_request(ports_.send(target.destination, 0, now).request, target, MemoryOperation::load,
-                 ask, RequestTag::make(RequestTag::fill, miss, false), now);
+    fill_request(ports_.send(destination, 0, now).request, target, MemoryOperation::load, ask,
+                 RequestTag::make(RequestTag::fill, miss, false), now);
   return true;
 }
 
@@ -134,7 +134,8 @@ bool LineAccess::bypass(const Target& target, SmCycle now) {
   const bool in_bulk = target.access.is_bulk_load();
   const bool full =
       in_bulk ? misses.in_bulk() >= constants_.parameters.bulk.lines_in_flight : misses.full();
-  if (full || !ports_.accepts(target.destination)) return false;
+  const Destination destination = destination_of(target);
+  if (full || !ports_.accepts(destination)) return false;
   const std::uint8_t sectors = target.group.sectors;
   if (!target.in_host) l1_.pass_by(target.tag(), sectors);
   const std::uint16_t miss = misses.take({.tag = target.tag(),
@@ -144,20 +145,21 @@ bool LineAccess::bypass(const Target& target, SmCycle now) {
                                           .in_bulk = in_bulk},
                                          make_waiter(target, sectors));
   ++statistics_.tenant[target.access.tenant].l1_bypasses;
-  fill_request(ports_.send(target.destination, 0, now).request, target, MemoryOperation::load,
-               sectors, RequestTag::make(RequestTag::fill, miss, target.in_host), now);
+  fill_request(ports_.send(destination, 0, now).request, target, MemoryOperation::load, sectors,
+               RequestTag::make(RequestTag::fill, miss, target.in_host), now);
   return true;
 }
 
 bool LineAccess::store(const Target& target, SmCycle now) {
-  if (!ports_.accepts(target.destination)) return false;
+  const Destination destination = destination_of(target);
+  if (!ports_.accepts(destination)) return false;
   alignas(16) std::array<std::byte, line_bytes> image;
   const LineBytes mask = store_image(target.access, target.group, image.data());
   const std::uint8_t sectors = target.group.sectors;
   if (!target.in_host) l1_.store(target.tag(), sectors, mask, image.data(), now);
   const std::uint16_t index = add_store(target);
   ++statistics_.tenant[target.access.tenant].stores_sent;
-  fill_request(ports_.send_store(target.destination, sectors, mask, image.data(), now), target,
+  fill_request(ports_.send_store(destination, sectors, mask, image.data(), now), target,
                MemoryOperation::store, sectors,
                RequestTag::make(RequestTag::store, index, target.in_host), now);
   return true;
@@ -170,7 +172,8 @@ bool LineAccess::store_local(const Target& target, SmCycle now) {
 }
 
 bool LineAccess::atomic(const Target& target, SmCycle now) {
-  if (!ports_.accepts(target.destination)) return false;
+  const Destination destination = destination_of(target);
+  if (!ports_.accepts(destination)) return false;
   const Access& access = target.access;
   const std::uint8_t sectors = target.group.sectors;
   if (!target.in_host) l1_.pass_by(target.tag(), sectors);
@@ -200,7 +203,7 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
   const unsigned count = atomic_lanes(access, target.group, request.shape().words(), records);
   request.lanes = static_cast<std::uint8_t>(count);
   ++statistics_.tenant[access.tenant].atomics_sent;
-  const RequestPort::Place place = ports_.send(target.destination, count * sizeof(AtomicLane), now);
+  const RequestPort::Place place = ports_.send(destination, count * sizeof(AtomicLane), now);
   place.request = request;
   std::memcpy(place.payload, records.data(), count * sizeof(AtomicLane));
   return true;

@@ -37,17 +37,20 @@ class LineAccess {
   std::uint32_t epoch() const { return l1_.cache().epoch(); }
 
  private:
-  /// A line, its place and the destination of its requests.
+  /// A line and its place.
   struct Target {
     const Access& access;
     const LineGroup& group;
     PhysicalAddress physical;
-    Destination destination;
     bool in_host;
 
     std::uint64_t tag() const { return physical.value() / line_bytes; }
   };
 
+  /// Returns where the line's requests go.
+  Destination destination_of(const Target& target) const {
+    return ports_.destination_of(target.physical, target.in_host);
+  }
   bool load(const Target& target, SmCycle now);
   /// Joins the line's fill with the missing sectors, or begins it.
   bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now);

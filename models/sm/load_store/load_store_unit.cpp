@@ -70,7 +70,7 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
       !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||
       (instruction.category != Category::load && instruction.category != Category::store))
     return false;
-  const std::uint32_t* row = blocks_.context_of(blocks_.warp(slot)).row(instruction.source[0]);
+  const std::uint32_t* row = blocks_.row_of(blocks_.warp(slot), instruction.source[0]);
   const unsigned bytes = lane_bytes(instruction.memory);
   std::uint64_t base;
   std::memcpy(&base, row, sizeof base);

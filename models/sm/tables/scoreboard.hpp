@@ -7,7 +7,10 @@
 /// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
 #pragma once
 
+#include <smmintrin.h>
+
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "models/sm/tables/warp_event.hpp"
@@ -42,9 +45,12 @@ struct Scoreboard {
   std::array<std::uint64_t, 5> places{};
 
   bool meets(const Scoreboard& other) const {
-    return ((places[0] & other.places[0]) | (places[1] & other.places[1]) |
-            (places[2] & other.places[2]) | (places[3] & other.places[3]) |
-            (places[4] & other.places[4])) != 0;
+    const auto both = [&](std::size_t word) {
+      return _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&places[word])),
+                           _mm_loadu_si128(reinterpret_cast<const __m128i*>(&other.places[word])));
+    };
+    const __m128i rows = _mm_or_si128(both(0), both(2));
+    return _mm_testz_si128(rows, rows) == 0 || (places[4] & other.places[4]) != 0;
   }
   /// Returns whether some row is pending in `a` and in `b` as well as here.
   bool meets(const PendingRows& a, const Scoreboard& b) const {

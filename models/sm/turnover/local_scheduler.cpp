@@ -11,7 +11,8 @@ using State = BlockInMemory::State;
 
 LocalScheduler::LocalScheduler(const SmContext& sm, const BlockSwitching& policy,
                                const Parts& parts)
-    : sm_(sm),
+    : selected_(sm.constants.blocks_leave()),
+      sm_(sm),
       policy_(policy),
       parts_(parts),
       exchange_(sm.constants, sm.blocks, sm.ports, parts.l1, parts.load_store, parts.engine,

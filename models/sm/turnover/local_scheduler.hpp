@@ -56,7 +56,7 @@ class LocalScheduler {
 
   /// Returns whether blocks may leave; false: no block ever leaves, and nothing below has an
   /// effect.
-  bool selected() const { return sm_.constants.blocks_leave(); }
+  bool selected() const { return selected_; }
   /// Returns whether a look may change something.
   bool has_to_look() const {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
@@ -180,6 +180,7 @@ class LocalScheduler {
   /// Ends the protected stay of returned blocks whose squashed accesses are all done.
   void end_stays(SmCycle now);
 
+  const bool selected_;
   const SmContext sm_;
   const BlockSwitching& policy_;
   const Parts parts_;

@@ -2,7 +2,6 @@
 import contextlib
 import os
 import signal
-import subprocess
 import time
 import unittest
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <vector>
@@ -68,27 +69,95 @@ TEST(EventWheel, LosesNothing) {
   }
 }
 
-/// Matrix units have no byte of the wheel: they come back by events that name their scheduler.
-TEST(ExecutionUnits, EveryClassComesBackAfterItsInterval) {
-  for (unsigned unit = 0; unit < unit_classes; ++unit) {
-    SCOPED_TRACE(unit);
+class Units {
+ public:
+  explicit Units(unsigned issue_width = 1) {
     SmParameters parameters = defaults<SmParameters>();
     parameters.units.counts.values.fill(parameters.schedulers);
-    ExecutionUnits units(parameters);
-    EventWheel wheel;
-    units.occupy(unit, 2, SmCycle(1), 8, wheel);
-    EXPECT_EQ(units.free(unit) & units.warps_of(1u << 2), 0u);
-    EXPECT_NE(units.free(unit) & units.warps_of(1u << 1), 0u) << "another scheduler's";
-    ASSERT_EQ(wheel.next(), SmCycle(9));
-    wheel.take(
-        SmCycle(9),
-        [&](std::uint16_t event) {
-          units.release(WarpEvent::place(event) - WarpEvent::unit_free,
-                        static_cast<std::uint8_t>(1u << WarpEvent::warp(event)));
-        },
-        [&](const FreedUnits& freed) { units.release(freed); });
-    EXPECT_EQ(units.free(unit), ~std::uint64_t{0});
+    parameters.issue_width = issue_width;
+    units_ = ExecutionUnits(parameters);
   }
+
+  void begin(SmCycle now) {
+    units_.begin_cycle(now_, now);
+    now_ = now;
+    wheel_.take(
+        now,
+        [&](std::uint16_t event) {
+          units_.release(WarpEvent::place(event) - WarpEvent::unit_free,
+                         static_cast<std::uint8_t>(1u << WarpEvent::warp(event)));
+        },
+        [&](const FreedUnits& freed) { units_.release(freed); });
+  }
+  void occupy(unsigned unit, unsigned scheduler, unsigned interval) {
+    units_.occupy(unit, scheduler, now_, interval, wheel_);
+  }
+  /// Returns the next cycle in which this unit of the scheduler may be free.
+  SmCycle next_use(unsigned unit, unsigned scheduler) const {
+    return std::min(units_.next_use(wanted(unit, units_.warps_of(1u << scheduler)), now_),
+                    wheel_.next());
+  }
+  /// Returns the schedulers that could use a unit of the class now.
+  unsigned free(unsigned unit) const {
+    return units_.schedulers_of(units_.could_use(wanted(unit, ~std::uint64_t{0}), now_));
+  }
+  unsigned all() const { return units_.all_schedulers(); }
+
+ private:
+  static std::array<std::uint64_t, unit_classes> wanted(unsigned unit, std::uint64_t warps) {
+    std::array<std::uint64_t, unit_classes> ready{};
+    ready[unit] = warps;
+    return ready;
+  }
+
+  ExecutionUnits units_;
+  EventWheel wheel_;
+  SmCycle now_{-1};
+};
+
+/// Short intervals stand in the ring of cycles, longer ones in the wheel.
+TEST(ExecutionUnits, EveryClassComesBackAfterItsInterval) {
+  for (unsigned unit = 0; unit < unit_classes; ++unit)
+    for (const unsigned interval : {2u, 8u, 15u, 16u, 40u}) {
+      SCOPED_TRACE(testing::Message() << "class " << unit << ", interval " << interval);
+      Units units;
+      units.begin(SmCycle(1));
+      units.occupy(unit, 2, interval);
+      for (unsigned cycle = 2; cycle < 1 + interval; ++cycle) {
+        units.begin(SmCycle(cycle));
+        EXPECT_EQ(units.free(unit), units.all() & ~(1u << 2));
+        EXPECT_EQ(units.free((unit + 1) % unit_classes), units.all()) << "another class";
+        EXPECT_EQ(units.next_use(unit, 2), SmCycle(1 + interval));
+      }
+      units.begin(SmCycle(1 + interval));
+      EXPECT_EQ(units.free(unit), units.all());
+    }
+}
+
+TEST(ExecutionUnits, CyclesThatAreSkippedLeaveNothingBusy) {
+  for (const unsigned skipped : {1u, 3u, 14u, 15u, 16u, 17u, 100u}) {
+    Units units;
+    units.begin(SmCycle(5));
+    units.occupy(1, 0, 15);
+    const unsigned now = 5 + skipped;
+    units.begin(SmCycle(now));
+    EXPECT_EQ(units.free(1), skipped < 15 ? units.all() & ~1u : units.all()) << skipped;
+    for (unsigned later = std::max(now + 1, 20u); later < now + 40; ++later) {
+      units.begin(SmCycle(later));
+      EXPECT_EQ(units.free(1), units.all()) << skipped << " " << later;
+    }
+  }
+}
+
+/// A scheduler that issues twice in a cycle does not use a unit twice.
+TEST(ExecutionUnits, AUnitIsBusyInTheCycleOfTheIssueIfItsSchedulerIsWide) {
+  Units units(2);
+  units.begin(SmCycle(3));
+  units.occupy(1, 1, 1);
+  EXPECT_EQ(units.free(1), units.all() & ~(1u << 1));
+  EXPECT_EQ(units.next_use(1, 1), SmCycle(4));
+  units.begin(SmCycle(4));
+  EXPECT_EQ(units.free(1), units.all());
 }
 
 }  // namespace

@@ -73,13 +73,19 @@ TEST(GraphContent, OneVertexHasOnlyLoops) {
 
 TEST(GraphContent, MoreEdgesKeepTheFirstOnes) {
   // Edge e depends on e alone, so a graph with fewer edges is part of the larger one.
-  const CsrGraph few(graph(false, 4, 40)), many(graph(false, 4, 80));
-  for (std::size_t v = 0; v < 4; ++v) {
-    const auto begin = few.columns().begin() + static_cast<std::ptrdiff_t>(few.rows()[v]);
-    const auto end = few.columns().begin() + static_cast<std::ptrdiff_t>(few.rows()[v + 1]);
-    const auto other = many.columns().begin() + static_cast<std::ptrdiff_t>(many.rows()[v]);
-    EXPECT_TRUE(std::equal(begin, end, other)) << "edges of " << v << " in order of drawing";
-  }
+  for (const bool rmat : {false, true})
+    for (const std::uint64_t vertices : {4u, 5u, 100u}) {
+      const CsrGraph many(graph(rmat, vertices, 80));
+      for (const std::uint64_t edges : {1u, 2u, 39u, 40u, 41u}) {
+        const CsrGraph few(graph(rmat, vertices, edges));
+        for (std::size_t v = 0; v < vertices; ++v) {
+          const auto begin = few.columns().begin() + static_cast<std::ptrdiff_t>(few.rows()[v]);
+          const auto end = few.columns().begin() + static_cast<std::ptrdiff_t>(few.rows()[v + 1]);
+          const auto other = many.columns().begin() + static_cast<std::ptrdiff_t>(many.rows()[v]);
+          EXPECT_TRUE(std::equal(begin, end, other)) << "edges of " << v << " in order of drawing";
+        }
+      }
+    }
 }
 
 TEST(GraphContent, BuffersOfAWorkloadHoldPartsOfOneGraph) {
