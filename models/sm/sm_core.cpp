@@ -185,7 +185,8 @@ inline void SmCore::step(Policy& policy, SmCycle now) {
   }
   // A look at blocks that leave, after an instruction of theirs, is due in the next cycle.
   if (!could_issue || (front_end_.ready_warps() == 0 && !turnover_.has_to_look()))
-    front_end_.sleep_until(std::min(next_event(), front_end_.next_free_unit()));
+    front_end_.sleep_until(issue_held_ ? next_event()
+                                       : std::min(next_event(), front_end_.next_free_unit()));
 }
 
 void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {
