@@ -24,7 +24,7 @@ class SimultaneousMultikernel final : public Sharing {
   std::optional<std::size_t> choose(std::span<const GridView> grids, SmId) const override {
     std::optional<std::size_t> least;
     for (std::size_t i = 0; i < grids.size(); ++i) {
-      if (!grids[i].ready || grids[i].blocks_waiting == 0) continue;
+      if (!grids[i].offers_blocks()) continue;
       if (!least || share(grids[i]) < share(grids[*least])) least = i;
     }
     return least;

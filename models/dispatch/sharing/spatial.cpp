@@ -31,7 +31,7 @@ class Spatial final : public Sharing {
   std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const override {
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const GridView& grid = grids[i];
-      if (grid.tenant == owner_[sm.value()] && grid.ready && grid.blocks_waiting > 0) return i;
+      if (grid.tenant == owner_[sm.value()] && grid.offers_blocks()) return i;
     }
     return std::nullopt;
   }

@@ -69,10 +69,10 @@ template <class Charges>
     charges.charge(here, warps, cause);
     stalled &= ~here;
   };
-  // Returns whether schedulers are left. The causes are constants, so that no array is read.
+  // Goes on until no scheduler is left. The causes are constants, so that no array is read.
   const auto charge_each = [&]<StallCause... causes>(Causes<causes...>, const auto& warps_of)
       __attribute__((always_inline)) {
-    return ((charge(warps_of(causes), causes), stalled != 0) && ...);
+    static_cast<void>(((charge(warps_of(causes), causes), stalled != 0) && ...));
   };
   const std::uint64_t refused = hot_.gate.open() == 0 ? ready(memory_unit) : 0;
   charge(ready_warps() & ~refused, unit);
@@ -85,21 +85,21 @@ template <class Charges>
   if (some_are_held || page_waiters != 0) [[unlikely]] {
     const std::uint64_t faulted = page_waiters & (waiting(StallCause::memory) | waiting(fence) |
                                                   waiting(drain) | waiting(async_copy));
-    const bool left = charge_each(all_causes, [&](StallCause cause) {
+    charge_each(all_causes, [&](StallCause cause) {
       if (cause == fault) return waiting(fault) | faulted;
       const bool is_for_answers =
           cause == StallCause::memory || cause == fence || cause == drain || cause == async_copy;
       return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
     });
-    if (!left) return;
   } else {
     const auto waits_for = [&](StallCause cause) { return waiting(cause); };
-    if (!charge_each(usual_causes, waits_for)) return;
+    charge_each(usual_causes, waits_for);
+    if (stalled == 0) return;
     const std::uint64_t further = [&]<StallCause... causes>(Causes<causes...>) {
       return (waiting(causes) | ...);
     }
     (further_causes);
-    if (further != 0 && !charge_each(further_causes, waits_for)) return;
+    if (further != 0) charge_each(further_causes, waits_for);
   }
   // The rest has no warps, or only warps that are done, and idles.
   charges.charge_idle(stalled);

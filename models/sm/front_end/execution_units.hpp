@@ -34,7 +34,7 @@ class ExecutionUnits {
       own_[c] = parameters.sub_cores && counts[c] == schedulers_;
       ring_reach_[c] = own_[c] && parameters.issue_width == 1 ? ring : 0;
       available_[c] = static_cast<std::uint8_t>(counts[c]);
-      if (counts[c] == 0) closed_ |= std::uint64_t{0xff} << (8 * c);
+      if (counts[c] == 0) closed_ |= byte_of(c, all_warps);
     }
     wide_ = parameters.issue_width > 1;
     for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
@@ -104,7 +104,7 @@ class ExecutionUnits {
                                      unsigned interval, EventWheel& wheel) {
     if (interval < ring_reach_[unit]) [[likely]] {
       if (interval == 1) return;  // the scheduler itself issues once a cycle
-      const std::uint64_t byte = byte_of(unit, scheduler);
+      const std::uint64_t byte = byte_of(unit, warps_of_scheduler(scheduler));
       busy_[place_of(cycle + 1)] |= byte;
       for (unsigned i = 2; i < interval; ++i) busy_[place_of(cycle + i)] |= byte;
     } else {
@@ -112,7 +112,7 @@ class ExecutionUnits {
     }
   }
   void occupy_scheduler(unsigned scheduler, SmCycle cycle, unsigned slots, EventWheel& wheel) {
-    schedulers_free_ &= ~warps_of(1u << scheduler);
+    schedulers_free_ &= ~warps_of_scheduler(scheduler);
     wheel.add_units(cycle + slots, schedulers_place, static_cast<std::uint8_t>(1u << scheduler));
   }
   void release(const FreedUnits& freed) {
@@ -128,9 +128,9 @@ class ExecutionUnits {
   void release(unsigned unit, std::uint8_t byte) {
     if (!own_[unit]) {
       available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
-      closed_ &= ~(std::uint64_t{0xff} << (8 * unit));
+      closed_ &= ~byte_of(unit, all_warps);
     } else {
-      closed_ &= ~((warps_of(byte) & 0xff) << (8 * unit));
+      closed_ &= ~byte_of(unit, warps_of(byte));
     }
   }
 
@@ -144,6 +144,7 @@ class ExecutionUnits {
   /// events.
   static constexpr unsigned schedulers_place = FreedUnits::places - 1;
   static constexpr unsigned ring = 16;
+  static constexpr std::uint64_t all_warps = ~std::uint64_t{0};
   static_assert(unit_classes == 8, "each class has a byte of a cycle");
 
   static constexpr std::size_t place_of(SmCycle cycle) {
@@ -155,19 +156,20 @@ class ExecutionUnits {
     const std::int64_t eight_times = 0x0101010101010101;
     return _mm_shuffle_epi8(busy, _mm_set_epi64x(eight_times * (unit + 1), eight_times * unit));
   }
-  std::uint64_t byte_of(unsigned unit, unsigned scheduler) const {
-    return (warps_of_first_ << scheduler & 0xff) << (8 * unit);
+  /// Returns the class's byte of a cycle for these warps, which repeat after eight.
+  static constexpr std::uint64_t byte_of(std::size_t unit, std::uint64_t warps) {
+    return (warps & 0xff) << (8 * unit);
   }
   [[gnu::noinline]] void occupy_otherwise(unsigned unit, unsigned scheduler, SmCycle cycle,
                                           unsigned interval, EventWheel& wheel) {
     if (!own_[unit]) {
-      if (--available_[unit] == 0) closed_ |= std::uint64_t{0xff} << (8 * unit);
+      if (--available_[unit] == 0) closed_ |= byte_of(unit, all_warps);
       free_at(cycle + interval, unit, 1, wheel);
     } else if (interval < ring) {
       for (unsigned i = 0; i < interval; ++i)
-        busy_[place_of(cycle + i)] |= byte_of(unit, scheduler);
+        busy_[place_of(cycle + i)] |= byte_of(unit, warps_of_scheduler(scheduler));
     } else {
-      closed_ |= byte_of(unit, scheduler);
+      closed_ |= byte_of(unit, warps_of_scheduler(scheduler));
       free_at(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler), wheel);
     }
   }

@@ -130,10 +130,7 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
 void FrontEnd::commit_further_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
                                  SmCycle when) {
   if (record.releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
-  for (unsigned i = 1; i < record.releases; ++i) {
-    warp.pending.mark(record.release[i]);
-    tell_at(slot, record.release[i], when);
-  }
+  for (unsigned i = 1; i < record.releases; ++i) commit_one_at(slot, warp, record.release[i], when);
 }
 
 void FrontEnd::commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when) {

@@ -81,7 +81,7 @@ class FrontEnd : public WarpStates {
   HeldWarps& held() { return holds_; }
   /// Adds an event of the warp at `when`: a pending result can be used from then on, or an event of
   /// WarpEvent (fetch_on and later) happens.
-  void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
+  [[gnu::always_inline]] void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
   }
   /// Reports a mistake of the tenant if all threads of the block that have not ended wait at
@@ -154,6 +154,12 @@ class FrontEnd : public WarpStates {
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// Updates the warp after some of its pending results have come.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
+  /// Does what commit_at() does for one destination.
+  [[gnu::always_inline]] void commit_one_at(WarpSlot slot, Warp& warp, std::uint16_t release,
+                                            SmCycle when) {
+    warp.pending.mark(release);
+    tell_at(slot, release, when);
+  }
   /// Does for all destinations but the first what commit_at() does.
   [[gnu::noinline]] void commit_further_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
                                            SmCycle when);

@@ -21,8 +21,7 @@ namespace lockstep {
 [[gnu::always_inline]] inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp,
                                                        const IssueRecord& record, SmCycle when) {
   if (record.releases == 0) return;
-  warp.pending.mark(record.release[0]);
-  hot_.wheel.add(when, WarpEvent::with_warp(record.release[0], slot.value()));
+  commit_one_at(slot, warp, record.release[0], when);
   if (record.releases > 1) [[unlikely]]
     commit_further_at(slot, warp, record, when);
 }
