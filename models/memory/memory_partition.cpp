@@ -17,7 +17,7 @@ MemoryPartition::MemoryPartition(Setup setup)
              statistics_, agenda_),
       input_(setup.noc, setup.parameters.l2,
              L2Halves(setup.noc.halves, setup.topology, setup.index), sources_, setup.tenants,
-             transactions_, banks_, statistics_, agenda_),
+             transactions_, banks_, statistics_, agenda_, setup.express),
       controller_(sources_, transactions_, banks_, agenda_),
       answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
                agenda_),
@@ -60,7 +60,7 @@ void MemoryPartition::run_before(Time end, Outbox& outbox) {
   while (true) {
     const Time dram = banks_.next_command(), l2 = clock_.edge(cycle_);
     if (std::min(dram, l2) >= end) return;
-    dram <= l2 ? step_dram(std::min(l2, end - Time{1})) : step(outbox);
+    dram <= l2 ? step_dram(std::min(l2, end - Time{1})) : step(end, outbox);
   }
 }
 
@@ -77,9 +77,9 @@ void MemoryPartition::step_dram(Time last) {
   cycle_ = agenda_.next();
 }
 
-void MemoryPartition::step(Outbox& outbox) {
+void MemoryPartition::step(Time end, Outbox& outbox) {
   if (agenda_.controls <= cycle_) answers_.send_controls(cycle_, outbox);
-  if (agenda_.arrivals <= cycle_) input_.receive(cycle_);
+  if (agenda_.arrivals <= cycle_) input_.receive(cycle_, end);
   if (agenda_.input <= cycle_) input_.arbitrate(cycle_);
   if (agenda_.controller <= cycle_) controller_.run(cycle_);
   if (agenda_.returns <= cycle_) banks_.take_returns(cycle_);

@@ -35,7 +35,8 @@ namespace lockstep {
 /// them, and the bank arbiter moves from registers to bank queues (PartitionInput); the controller
 /// takes requests of CPU cores (ControllerInput); DRAM returns enter fill queues; banks fill, then
 /// look up (PartitionBanks); answers enter the response queue (PartitionAnswers).  Idle cycles are
-/// skipped, and in busy ones the parts that are not due (PartitionAgenda).
+/// skipped, and in busy ones the parts that are not due (PartitionAgenda).  A request that comes
+/// alone passes input and bank in the cycle of its arrival (express.hpp).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
 /// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
 class MemoryPartition final : public Component, public GridCounter, public ProgressSource {
@@ -54,6 +55,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     std::unique_ptr<Replacement> replacement;
     std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< scheduler of each channel
     PolicyEpochs epochs;
+    bool express = true;  ///< false: every request queues, which gives the same times
   };
   explicit MemoryPartition(Setup setup);
 
@@ -89,7 +91,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
 
   /// Runs cycles and commands before `end`, up to which no mark comes and no epoch ends.
   void run_before(Time end, Outbox& outbox);
-  void step(Outbox& outbox);
+  void step(Time end, Outbox& outbox);
   void step_dram(Time last);
   void run_epochs(Time now, Outbox& outbox);
 

@@ -18,7 +18,9 @@ struct PartitionAgenda {
   L2Cycle answers = L2Cycle::never();
   L2Cycle controls = L2Cycle::never();  ///< answers outside the L2
 
-  static void wake(L2Cycle& part, L2Cycle cycle) { part = std::min(part, cycle); }
+  static void wake(L2Cycle& part, L2Cycle cycle) {
+    if (cycle < part) part = cycle;
+  }
   L2Cycle next() const {
     return std::min(std::min(std::min(arrivals, input), std::min(returns, banks)),
                     std::min(std::min(answers, controls), std::min(controller, bypasses)));

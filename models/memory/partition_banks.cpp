@@ -10,7 +10,8 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
                                std::vector<std::unique_ptr<DramScheduler>> schedulers,
                                TransactionPool& transactions, PartitionStatistics& statistics,
                                PartitionAgenda& agenda)
-    : path_latency_(p.dram.path_latency),
+    : count_(p.l2.total_banks()),
+      path_latency_(p.dram.path_latency),
       transactions_(transactions),
       statistics_(statistics),
       agenda_(agenda),
@@ -20,7 +21,7 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
       dram_(p.dram, std::move(schedulers), p.dram.refi.count() * index.value() / p.partitions,
             p.dram.refi.count() / p.partitions, tenants, statistics),
       context_{p.l2, L2Clock(p.clock), transactions, dram_, *policy_, *replacement_, statistics} {
-  for (std::uint32_t i = 0; i < p.l2.total_banks(); ++i) banks_.emplace_back(p.l2, i, tenants);
+  for (std::uint32_t i = 0; i < count_; ++i) banks_.emplace_back(p.l2, i, tenants);
 }
 
 /// Source: memory-interference.md, 3.3.2: a load that bypasses a write-back L2 must not miss data
@@ -34,6 +35,19 @@ bool PartitionBanks::policy_sends_past(const Transaction& t, L2Cycle now) {
     return true;
   ++statistics_.tenant[t.request.tenant].dirty_lookups;
   return false;
+}
+
+void PartitionBanks::push_express(std::uint32_t bank, std::uint32_t transaction,
+                                  std::uint16_t tenant, L2Cycle received,
+                                  const KnownArrivals& known) {
+  L2Bank& b = banks_[bank];
+  const bool was_empty = b.is_empty();
+  b.push(transaction, tenant, received);
+  if (was_empty && known.nothing_until(b.due(), agenda_, context_.clock, dram_.next_activity())) {
+    if (b.run(context_, b.due()).served) PartitionAgenda::wake(agenda_.answers, b.answer_due());
+    wanted_room_ |= static_cast<std::uint8_t>(b.wanted_room());
+  }
+  PartitionAgenda::wake(agenda_.banks, b.due());
 }
 
 bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {

@@ -10,6 +10,7 @@
 
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/express.hpp"
 #include "models/memory/l2/l2_bank.hpp"
 #include "models/memory/partition_agenda.hpp"
 #include "models/noc/ids.hpp"
@@ -24,7 +25,7 @@ class PartitionBanks {
                  TransactionPool& transactions, PartitionStatistics& statistics,
                  PartitionAgenda& agenda);
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>(banks_.size()); }
+  std::uint32_t count() const { return count_; }
   L2Bank& operator[](std::uint32_t bank) { return banks_[bank]; }
   const L2Bank& operator[](std::uint32_t bank) const { return banks_[bank]; }
   std::uint32_t bank_of(std::uint32_t line) const {
@@ -47,6 +48,17 @@ class PartitionBanks {
     PartitionAgenda::wake(agenda_.banks, b.due());
     return true;
   }
+  /// Returns whether a request that comes alone may enter the bank's queue ahead of time: at `now`,
+  /// for the cycle `received`.
+  bool takes_ahead(std::uint32_t bank, L2Cycle now, L2Cycle received, Time end) const {
+    const L2Bank& b = banks_[bank];
+    if (received == now) return b.has_room();
+    return b.is_empty() && context_.clock.edge(received) < end;
+  }
+  /// Enters a request that takes_ahead() has let through, and serves it at once if nothing can
+  /// happen before.
+  void push_express(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant,
+                    L2Cycle received, const KnownArrivals& known);
   bool push_past(std::uint32_t transaction, L2Cycle now);
   /// Returns whether a load finds its sectors in a copy of a line from the other half of L2.
   bool use_copy(const Transaction& t) {
@@ -125,6 +137,7 @@ class PartitionBanks {
   bool policy_sends_past(const Transaction& transaction, L2Cycle now);
   void prefetch_return(std::size_t place) const;
 
+  const std::uint32_t count_;
   const Cycles path_latency_;
   TransactionPool& transactions_;
   PartitionStatistics& statistics_;

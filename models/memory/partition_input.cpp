@@ -7,11 +7,12 @@ namespace lockstep {
 PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
                                const L2Halves& halves, RequestSources& sources, std::size_t tenants,
                                TransactionPool& transactions, PartitionBanks& banks,
-                               PartitionStatistics& statistics, PartitionAgenda& agenda)
+                               PartitionStatistics& statistics, PartitionAgenda& agenda,
+                               bool express)
     : noc_(noc),
-      load_flits_(noc.flits(0)),
       bypass_places_(l2.bypass_queue),
       past_ports_(l2.bypass_path == BypassPath::own),
+      express_(express),
       sources_(sources),
       transactions_(transactions),
       banks_(banks),
@@ -19,15 +20,18 @@ PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
       agenda_(agenda),
       halves_(halves),
       port_(sources.size(), l2.ports, noc.burst),
-      waits_(tenants) {}
+      waits_(tenants) {
+  for (std::uint32_t sectors = 0; sectors < flits_.size(); ++sectors)
+    flits_[sectors] = noc.flits(sectors * static_cast<std::uint32_t>(sector_bytes));
+}
 
-void PartitionInput::receive(L2Cycle now) {
+void PartitionInput::receive(L2Cycle now, Time end) {
   while (!arrivals_.empty() && arrivals_.front().cycle <= now) {
     const std::uint32_t index = arrivals_.front().transaction;
     arrivals_.pop();
     Transaction& t = transactions_[index];
     sources_.arrived(t.request);
-    if (goes_through(index, t, now)) continue;
+    if (goes_through(index, t, now, end)) continue;
     if (halves_.are_apart() && has_to_cross(t)) [[unlikely]]
       halves_.cross(index, flits(t.request) + noc_.flits(t.response_bytes()), now);
     else
@@ -45,15 +49,24 @@ void PartitionInput::receive(L2Cycle now) {
       std::min(halves_.next(), arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle);
 }
 
-bool PartitionInput::goes_through(std::uint32_t index, Transaction& t, L2Cycle now) {
-  if (t.request.operation != MemoryOperation::load || load_flits_ != 1 || t.arrival != now ||
-      !port_.empty() || halves_.are_apart() || !banks_.admits_all() || !banks_.has_room(t.bank) ||
-      (!arrivals_.empty() && arrivals_.front().cycle <= now))
+bool PartitionInput::goes_through(std::uint32_t index, Transaction& t, L2Cycle now, Time end) {
+  if (!express_ || t.arrival != now || !port_.empty() || halves_.are_apart() ||
+      !banks_.admits_all())
     return false;
-  if (!port_.pass(sources_.place_of(t.request), now.value())) return false;
+  const L2Cycle following = arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle;
+  const std::uint32_t flits = this->flits(t.request);
+  const L2Cycle received = now + (flits - 1);
+  if (following <= received || !banks_.takes_ahead(t.bank, now, received, end) ||
+      !port_.pass(sources_.place_of(t.request), now.value(), flits))
+    return false;
   t.bypass = false;
-  banks_.push(t.bank, index, t.request.tenant, now);
-  waits_.pass(t.request.tenant, now.value(), now.value() + 1);
+  if (flits == 1) {
+    waits_.pass(t.request.tenant, now.value(), now.value() + 1);
+  } else {
+    waits_.enter(t.request.tenant, now.value());
+    took(t.request.tenant, now, received);
+  }
+  banks_.push_express(t.bank, index, t.request.tenant, received, {following, end});
   return true;
 }
 
@@ -129,13 +142,14 @@ bool PartitionInput::push_past(std::uint32_t index, L2Cycle now) {
 }
 
 std::uint32_t PartitionInput::flits(const MemoryRequest& request) const {
-  if (request.operation == MemoryOperation::load) return load_flits_;
-  std::uint32_t bytes = 0;
-  if (request.operation == MemoryOperation::store)
-    bytes = static_cast<std::uint32_t>(sector_bytes) * request.sector_count();
-  if (request.operation == MemoryOperation::atomic)
-    bytes = request.shape().bytes() / request.shape().words() * request.lanes;
-  return noc_.flits(bytes);
+  switch (request.operation) {
+    case MemoryOperation::store:
+      return flits_[request.sector_count()];
+    case MemoryOperation::atomic:
+      return noc_.flits(request.shape().bytes() / request.shape().words() * request.lanes);
+    default:
+      return flits_[0];
+  }
 }
 
 }  // namespace lockstep

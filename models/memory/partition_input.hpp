@@ -11,6 +11,8 @@
 /// Simplified: any number of requests enter the bypass queue in a cycle by a path of their own.
 #pragma once
 
+#include <array>
+
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/transaction.hpp"
 #include "models/memory/l2/l2_halves.hpp"
@@ -27,7 +29,8 @@ class PartitionInput {
  public:
   PartitionInput(const NocParameters& noc, const L2Parameters& l2, const L2Halves& halves,
                  RequestSources& sources, std::size_t tenants, TransactionPool& transactions,
-                 PartitionBanks& banks, PartitionStatistics& statistics, PartitionAgenda& agenda);
+                 PartitionBanks& banks, PartitionStatistics& statistics, PartitionAgenda& agenda,
+                 bool express);
 
   /// A request of the inbox; arrivals come in order of time.
   void add(std::uint32_t transaction) {
@@ -41,8 +44,8 @@ class PartitionInput {
     sources_.warm_place(request);
   }
 
-  /// Puts arrivals into the FIFOs of their senders.
-  void receive(L2Cycle now);
+  /// Puts arrivals into the FIFOs of their senders.  All arrivals before `end` are known.
+  void receive(L2Cycle now, Time end);
   /// Lets free input registers take requests and pass them to the banks.
   void arbitrate(L2Cycle now);
   /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
@@ -79,9 +82,9 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
-  /// Puts a load that came alone, as most do, directly into the queue of its bank: it would pass
-  /// the port in this cycle.  For any other request the function returns false and does nothing.
-  bool goes_through(std::uint32_t index, Transaction& transaction, L2Cycle now);
+  /// Passes a request through the port at once (express.hpp).  For a request that has to queue, the
+  /// function returns false and does nothing.
+  bool goes_through(std::uint32_t index, Transaction& transaction, L2Cycle now, Time end);
   /// Returns whether the request comes from the half of L2 that has neither the line's home nor a
   /// copy.
   bool has_to_cross(Transaction& transaction);
@@ -93,8 +96,10 @@ class PartitionInput {
   std::uint32_t flits(const MemoryRequest& request) const;
 
   const NocParameters noc_;
-  const std::uint32_t load_flits_, bypass_places_;
+  std::array<std::uint32_t, 5> flits_;  ///< flits of a request with the bytes of 0 to 4 sectors
+  const std::uint32_t bypass_places_;
   const bool past_ports_;  ///< requests past the L2 do not pass the input registers
+  const bool express_;     ///< false: every request queues
   RequestSources& sources_;
   TransactionPool& transactions_;
   PartitionBanks& banks_;

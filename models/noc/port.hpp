@@ -113,16 +113,16 @@ class ReceivePort {
   }
 
   bool empty() const { return waiting_senders_ == 0 && taken_ == 0; }
-  /// Takes a packet of one flit that comes alone to the empty port, if it is accepted in the same
-  /// cycle; the effect is that of arrive() and step().  Returns false, and changes nothing, if no
-  /// register is free.
-  bool pass(std::uint32_t sender, std::int64_t cycle) {
+  /// Takes a packet that comes alone to the empty port and is accepted with its last flit; the
+  /// effect is that of arrive() and of all step() until then.  Precondition: no other packet comes
+  /// before.  Returns false, and changes nothing, if no register is free.
+  bool pass(std::uint32_t sender, std::int64_t cycle, std::uint32_t flits) {
     const auto ports = static_cast<std::uint32_t>(registers_.size());
     std::uint32_t i = first_register(cycle);
     for (std::uint32_t n = 0; registers_[i].free > cycle; i = i + 1 == ports ? 0 : i + 1)
       if (++n == ports) return false;
-    registers_[i].ready = cycle;
-    registers_[i].free = cycle + 1;
+    registers_[i].ready = cycle + flits - 1;
+    registers_[i].free = cycle + flits;
     took(sender);
     return true;
   }

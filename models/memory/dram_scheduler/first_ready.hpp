@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "models/memory/dram_scheduler/bank_race.hpp"
 
@@ -34,7 +35,13 @@ class FirstReady {
   template <class LevelOf>
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t all,
                     std::uint64_t active, DramCycle now, LevelOf&& level_of) {
-    const std::uint64_t stale = now >= next_deadline_ ? all : queue.changed_banks() & all;
+    if (std::has_single_bit(all)) {
+      missed_ |= queue.changed_banks();
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(all));
+      return active == 0 ? DramChoice{} : choose_alone(queue, banks, bank, level_of(bank), now);
+    }
+    const std::uint64_t stale =
+        now >= next_deadline_ ? all : (queue.changed_banks() | std::exchange(missed_, 0)) & all;
     if (now >= next_deadline_) next_deadline_ = DramCycle::never();
     for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1) {
       const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -46,24 +53,49 @@ class FirstReady {
  private:
   static constexpr std::int64_t unlimited = DramCycle::never().value() / 2;
 
+  /// The request that a bank serves next.
+  struct Next {
+    std::uint32_t place;
+    bool column;         ///< true: its row is open
+    DramCycle deadline;  ///< cycle in which the bank's oldest request goes before it
+  };
+  Next next_of(const DramQueue& queue, std::uint32_t bank, unsigned level, DramCycle now) const {
+    const std::uint32_t head = queue.oldest(bank, level), hit = queue.oldest_hit(bank, level);
+    if (hit == DramEntry::none || hit == head)
+      return {head, hit != DramEntry::none, DramCycle::never()};
+    const DramCycle deadline = queue[head].arrival + age_limit_;
+    if (now < deadline) return {hit, true, deadline};
+    return {head, false, DramCycle::never()};
+  }
+
   /// Nominates the request that a bank should serve next, after the bank changed.
   void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, unsigned level,
                 DramCycle now) {
-    const std::uint32_t head = queue.oldest(bank, level);
-    std::uint32_t place = queue.oldest_hit(bank, level);
-    bool column = place != DramEntry::none;
-    if (column && place != head) {
-      const DramCycle deadline = queue[head].arrival + age_limit_;
-      column = now < deadline;
-      if (column) next_deadline_ = std::min(next_deadline_, deadline);
-    }
-    if (!column) place = head;
-    race_.nominate(queue, banks, bank, place, column, now);
+    const Next next = next_of(queue, bank, level, now);
+    next_deadline_ = std::min(next_deadline_, next.deadline);
+    race_.nominate(queue, banks, bank, next.place, next.column, now);
+  }
+
+  /// Chooses for the only bank with requests, without the race.
+  DramChoice choose_alone(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
+                          unsigned level, DramCycle now) const {
+    const Next next = next_of(queue, bank, level, now);
+    const DramCycle at =
+        banks.earliest(command_of(queue, banks, bank, next.place, next.column), bank);
+    DramChoice choice;
+    if (at > now)
+      choice.wake = at;
+    else
+      (next.column ? choice.column : choice.row) = next.place;
+    return choice;
   }
 
   std::int64_t age_limit_;
   unsigned level_;
   BankRace<false> race_;
+  /// Banks that changed while the race was not asked.  Checkpoints leave them out, since after one
+  /// all banks have changed.
+  std::uint64_t missed_ = 0;
   /// Cycle in which a bank's oldest request turns old.
   DramCycle next_deadline_ = DramCycle::never();
 };

@@ -89,6 +89,10 @@ class L2Bank {
     requests_.push({transaction, cycle + 1});
     waits_.enter(tenant, cycle.value());
   }
+  /// Returns whether no request and no fill waits, and the next request can be answered.
+  bool is_empty() const {
+    return requests_.empty() && fills_.empty() && answers_[0].size() < answer_limit_;
+  }
   bool has_fill_room() const { return fills_.size() < fill_limit_; }
   void push_fill(const Fill& fill) {
     if (fills_.empty()) wake(fill_busy_until_);
@@ -97,7 +101,9 @@ class L2Bank {
 
   /// Returns the first cycle in which run() may have work, unless wake() is called before.
   L2Cycle due() const { return due_; }
-  void wake(L2Cycle cycle) { due_ = std::min(due_, cycle); }
+  void wake(L2Cycle cycle) {
+    if (cycle < due_) due_ = cycle;
+  }
   /// Returns the directions in which the bank waits for room in the DRAM queue: DramRoom.
   unsigned wanted_room() const { return wanted_room_; }
   struct Progress {

@@ -28,26 +28,27 @@ enum class ContentPurpose : std::uint32_t {
 /// Random 64-bit numbers of a purpose, by their index; each block of Philox gives two.
 class RandomNumbers {
  public:
+  static constexpr std::uint64_t group_size = 2 * PhiloxLanes::blocks;
+  /// Numbers whose halves are words of the blocks, the low half first.
+  using Group = std::array<std::uint64_t, group_size>;
+
   RandomNumbers(std::uint64_t seed, ContentPurpose purpose)
       : lanes_(seed, ComponentId{}, static_cast<std::uint32_t>(purpose)) {}
 
   std::uint64_t at(std::uint64_t index) {
-    if (index / numbers != group_) {
-      group_ = index / numbers;
-      numbers_ = std::bit_cast<Numbers>(lanes_.at(group_));
+    if (index / group_size != group_) {
+      group_ = index / group_size;
+      numbers_ = group(group_);
     }
-    return numbers_[index % numbers];
+    return numbers_[index % group_size];
   }
+  /// Returns the numbers `number * group_size` and following ones.
+  Group group(std::uint64_t number) const { return std::bit_cast<Group>(lanes_.at(number)); }
 
  private:
-  static constexpr std::uint64_t numbers = 2 * PhiloxLanes::blocks;  ///< numbers of a group
-
-  /// Numbers whose halves are words of the blocks, the low half first.
-  using Numbers = std::array<std::uint64_t, numbers>;
-
   PhiloxLanes lanes_;
   std::uint64_t group_ = ~std::uint64_t{0};
-  Numbers numbers_{};
+  Group numbers_{};
 };
 
 /// Writes element after element: `element(index, place)` for those that `bytes` covers.

@@ -4,6 +4,12 @@
 /// the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
 /// precision, then rounded to the type; a number that rounds up to `high` becomes `low`.
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "core/error/error.hpp"
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"
 #include "models/workload/element.hpp"
@@ -11,6 +17,66 @@
 namespace lockstep {
 
 namespace {
+
+/// Where to find the numbers of floats, and their range.
+struct FloatRange {
+  RandomNumbers numbers;
+  double low, high;
+};
+using Floats = std::array<float, RandomNumbers::group_size>;
+/// Writes the floats of `count` groups of numbers, from `group` on.
+using WriteFloats = void (*)(const FloatRange& range, std::uint64_t group, std::size_t count,
+                             std::byte* place);
+
+struct TwoLanes {
+  typedef std::uint64_t Bits [[gnu::vector_size(16)]];
+  typedef double Doubles [[gnu::vector_size(16)]];
+  typedef float Rounded [[gnu::vector_size(8)]];
+};
+struct FourLanes {
+  typedef std::uint64_t Bits [[gnu::vector_size(32)]];
+  typedef double Doubles [[gnu::vector_size(32)]];
+  typedef float Rounded [[gnu::vector_size(16)]];
+};
+
+/// Computes for each number what Uniform::scaled() does, rounded to a float.  Halves of 53 bits
+/// become doubles as the fractions of large powers of two: only AVX-512 converts 64 bits.
+template <class Vector>
+[[gnu::always_inline]] inline void write_floats(const FloatRange& range, std::uint64_t group,
+                                                std::size_t count, std::byte* place) {
+  using Bits = typename Vector::Bits;
+  using Doubles = typename Vector::Doubles;
+  using Rounded = typename Vector::Rounded;
+  constexpr double low_half = 0x1p52, high_half = 0x1p84;
+  const double low = range.low, high = range.high;
+  const Doubles lowest = Doubles{} + static_cast<double>(static_cast<float>(low));
+  for (const std::uint64_t end = group + count; group < end; ++group) {
+    const RandomNumbers::Group numbers = range.numbers.group(group);
+    for (std::size_t i = 0; i < numbers.size(); i += sizeof(Doubles) / sizeof(double)) {
+      Bits bits;
+      std::memcpy(&bits, &numbers[i], sizeof bits);
+      bits >>= 11;
+      const Bits under = (bits & 0xffff'ffff) | std::bit_cast<std::uint64_t>(low_half);
+      const Bits over = bits >> 32 | std::bit_cast<std::uint64_t>(high_half);
+      const Doubles whole = (Doubles(over) - high_half) + (Doubles(under) - low_half);
+      const Doubles value = low + whole * 0x1.0p-53 * (high - low);
+      const Doubles rounded =
+          __builtin_convertvector(__builtin_convertvector(value, Rounded), Doubles);
+      const Rounded result = __builtin_convertvector(rounded >= high ? lowest : rounded, Rounded);
+      std::memcpy(place, &result, sizeof result);
+      place += sizeof result;
+    }
+  }
+}
+
+void write_floats_v2(const FloatRange& range, std::uint64_t group, std::size_t count,
+                     std::byte* place) {
+  write_floats<TwoLanes>(range, group, count, place);
+}
+[[gnu::target("avx2")]] void write_floats_v3(const FloatRange& range, std::uint64_t group,
+                                             std::size_t count, std::byte* place) {
+  write_floats<FourLanes>(range, group, count, place);
+}
 
 class Uniform final : public Content {
  public:
@@ -22,8 +88,8 @@ class Uniform final : public Content {
   }
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
+    if (type_ == isa::Type::f32) return read_floats(offset, bytes);
     RandomNumbers numbers(seed_, purpose_);
-    if (type_ == isa::Type::f32) return read_floats(numbers, offset, bytes);
     for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
       if (isa::is_float(type_)) {
         put_scaled(numbers.at(index), place);
@@ -48,12 +114,26 @@ class Uniform final : public Content {
   }
 
   /// Reads elements of the type that most buffers have.
-  void read_floats(RandomNumbers& numbers, std::uint64_t offset, std::span<std::byte> bytes) const {
-    for_each_element(isa::Type::f32, offset, bytes, [&](std::uint64_t index, std::byte* place) {
-      auto value = static_cast<float>(scaled(numbers.at(index)));
-      if (value >= high_) value = static_cast<float>(low_);
-      std::memcpy(place, &value, sizeof value);
-    });
+  void read_floats(std::uint64_t offset, std::span<std::byte> bytes) const {
+    static const WriteFloats write =
+        __builtin_cpu_supports("avx2") ? write_floats_v3 : write_floats_v2;
+    LOCKSTEP_CHECK(offset % sizeof(float) == 0 && bytes.size() % sizeof(float) == 0,
+                   "half an element of a buffer");
+    const FloatRange range{RandomNumbers(seed_, purpose_), low_, high_};
+    while (!bytes.empty()) {
+      const std::uint64_t group = offset / sizeof(Floats), first = offset % sizeof(Floats);
+      std::size_t size = bytes.size() / sizeof(Floats) * sizeof(Floats);
+      if (first == 0 && size != 0) {
+        write(range, group, size / sizeof(Floats), bytes.data());
+      } else {
+        Floats floats;
+        write(range, group, 1, reinterpret_cast<std::byte*>(floats.data()));
+        size = std::min(sizeof(Floats) - first, bytes.size());
+        std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(floats.data()) + first, size);
+      }
+      bytes = bytes.subspan(size);
+      offset += size;
+    }
   }
 
   isa::Type type_;

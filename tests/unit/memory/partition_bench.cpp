@@ -52,7 +52,7 @@ void PartitionBench::post(std::int64_t cycle, MessageKind kind, const Body& body
 }
 
 PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t tenants,
-                               Policies policies, const HalfParameters& halves)
+                               Policies policies, const HalfParameters& halves, bool express)
     : period_(Clock(parameters.clock).period()), sent_(sms + 2 + engines + cores) {
   MemoryPartition::Setup setup;
   setup.parameters = parameters;
@@ -62,6 +62,7 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
   setup.index = PartitionId{0};
   setup.mapping = AddressMapping(AddressMapping::Kind::plain, parameters.partitions);
   setup.tenants = tenants;
+  setup.express = express;
   std::vector<Link> links;
   for (std::uint32_t i = 0; i < sms + 2 + engines + cores; ++i)
     links.emplace_back(LinkId{i}, ComponentId{i}, period_ * response_latency);

@@ -56,7 +56,8 @@ class PartitionBench {
 
   explicit PartitionBench(const MemoryParameters& parameters = small_memory(),
                           std::size_t tenants = 2, Policies policies = {},
-                          const HalfParameters& halves = defaults<HalfParameters>());
+                          const HalfParameters& halves = defaults<HalfParameters>(),
+                          bool express = true);
   ~PartitionBench();
 
   MemoryPartition& partition() { return *partition_; }

@@ -27,9 +27,10 @@ TEST(PhiloxLanes, HoldTheBlocksThatAreComputedOneByOne) {
   for (const std::uint64_t seed : seeds)
     for (const std::uint32_t word : {0u, 0x101u, 0xffffffffu})
       for (const std::uint64_t group : groups) {
-        const PhiloxLanes::Words words = PhiloxLanes(seed, ComponentId{word}, ~word).at(group);
-        for (std::uint64_t i = 0; i < PhiloxLanes::blocks; ++i)
-          EXPECT_EQ(words[i], random_block(seed, ComponentId{word}, ~word, 4 * group + i));
+        const PhiloxLanes lanes(seed, ComponentId{word}, ~word);
+        for (const PhiloxLanes::Words& words : {lanes.at_v2(group), lanes.at(group)})
+          for (std::uint64_t i = 0; i < PhiloxLanes::blocks; ++i)
+            EXPECT_EQ(words[i], random_block(seed, ComponentId{word}, ~word, 4 * group + i));
       }
 }
 

@@ -77,6 +77,20 @@ TEST(UniformContent, FloatsStayBelowHighAfterRounding) {
   }
 }
 
+TEST(UniformContent, FloatsAreTheNumbersOfDoublesRounded) {
+  // In the last range half of the numbers round up to `high`, and become `low`.
+  const std::pair<double, double> ranges[] = {{0, 1}, {-3.7, 5.1}, {1, 1 + 0x1p-23}};
+  for (const auto& [low, high] : ranges) {
+    const auto floats = values_of(sample::buffer(Type::f32, 5003, Kind::uniform, low, high));
+    auto expected = values_of(sample::buffer(Type::f64, 5003, Kind::uniform, low, high));
+    for (double& value : expected) {
+      value = static_cast<float>(value);
+      if (value >= high) value = static_cast<float>(low);
+    }
+    EXPECT_EQ(floats, expected);
+  }
+}
+
 TEST(UniformContent, MeanAndSpreadAreThoseOfTheDistribution) {
   const std::vector<double> values =
       values_of(sample::buffer(Type::f64, 20000, Kind::uniform, -1, 1));
