@@ -17,7 +17,7 @@
 
 namespace lockstep {
 
-/// What is known of arrivals behind the one that is looked at.
+/// Arrivals behind a request, as far as a partition knows them.
 struct KnownArrivals {
   L2Cycle next;  ///< cycle of the next one; never: none comes before `end`
   Time end;      ///< time before which all arrivals are known, and no policy is told anything

@@ -44,6 +44,10 @@ class LostEntries {
       return static_cast<TlbLoss>(lost_.large[i].mark);
     return std::nullopt;
   }
+  void mark(TenantPage first, std::uint32_t count, PageBits& bits) const {
+    lost_.mark(first, count, bits);
+  }
+  std::size_t places() const { return lost_.places(); }
   void forget(TenantPage where) { lost_.drop(where); }
   void forget_tenant(TenantId tenant) { lost_.drop_tenant(tenant); }
 

@@ -6,6 +6,7 @@
 /// Source: 001, section B.2 (walks of a fixed latency); 004, sections 6.2 and 7.5 (ideal TLB).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,10 @@ class PageTableMirror {
     if (!leaf) return 0;
     leaf->large = false;
     return std::exchange(leaf->entries[place_of(where)], 0) & set_by_use;
+  }
+
+  bool is_empty() const {
+    return std::all_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return s.empty(); });
   }
 
   void serialize(Archive& archive) {

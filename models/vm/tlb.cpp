@@ -125,4 +125,17 @@ void TlbArray::find_heads() {
     if (!entries_[i].is_empty() && !is_next[i]) heads_[bucket_of(entries_[i].key)] = i;
 }
 
+void Tlb::mark(TenantPage first, std::uint32_t count, PageBits& bits) const {
+  const auto set = [&](std::uint64_t place) { bits[place / 64] |= std::uint64_t{1} << place % 64; };
+  const std::uint64_t begin = first.page.value();
+  base.for_each_place([&](const TlbArray::Entry& entry) {
+    const std::uint64_t place = entry.key.number() - begin;
+    if (entry.key.tenant() == first.tenant && place < count) set(place);
+  });
+  for (std::uint64_t page = begin; page < begin + count;
+       page = (page / pages_per_large + 1) * pages_per_large)
+    if (large.find(TlbKey::large({first.tenant, VirtualPage{page}})) != TlbArray::none)
+      set(page - begin);
+}
+
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 /// section 7.1.2 (separate entries for 4 KiB and 2 MiB pages, tagged by address space).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,6 +18,9 @@
 #include "models/vm/tlb_key.hpp"
 
 namespace lockstep {
+
+/// A bit for each page of a span, which has as many pages as a large page at most.
+using PageBits = std::array<std::uint64_t, pages_per_large / 64>;
 
 class TlbArray {
  public:
@@ -70,6 +74,16 @@ class TlbArray {
     for (const Order& order : orders_)
       for (std::uint32_t i = order.oldest; i != none; i = entries_[i].newer)
         if (!entries_[i].is_empty()) function(entries_[i]);
+  }
+
+  /// Returns the number of places that for_each_place() looks at.
+  std::size_t places() const { return used_ == 0 ? 0 : entries_.size(); }
+  /// Calls function(entry) for each entry, in no particular order.
+  template <class Function>
+  void for_each_place(Function&& function) const {
+    if (used_ == 0) return;
+    for (const Entry& entry : entries_)
+      if (!entry.is_empty()) function(entry);
   }
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
@@ -133,6 +147,10 @@ struct Tlb {
     const bool small = base.drop(TlbKey::base(where));
     return large.drop(TlbKey::large(where)) || small;
   }
+  /// Sets the bits of those of `count` pages from `first` on that drop() has to be told: pages with
+  /// an entry, and the first one of each large page with an entry.
+  void mark(TenantPage first, std::uint32_t count, PageBits& bits) const;
+  std::size_t places() const { return base.places() + large.places(); }
   std::uint32_t drop_tenant(TenantId tenant) {
     return base.drop_tenant(tenant) + large.drop_tenant(tenant);
   }

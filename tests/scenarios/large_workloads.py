@@ -132,7 +132,9 @@ SIZES = {
 
 def gpu_of(name):
     """The v100, or the a100 or h100 for what the v100 lacks."""
-    ptx = (ROOT / "configs/workloads" / workload_file(name)["module"]).read_text(encoding="utf-8")
+    modules = workload_file(name)["module"]
+    files = [modules] if isinstance(modules, str) else modules
+    ptx = "".join((ROOT / "configs/workloads" / file).read_text(encoding="utf-8") for file in files)
     return "a100" if ".target sm_80" in ptx else "h100" if ".target sm_90a" in ptx else "v100"
 
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/zeroed.hpp"
 #include "models/sm/blocks/block_slot.hpp"
 #include "models/sm/blocks/grid_slot.hpp"
 #include "models/sm/blocks/under_way.hpp"
@@ -109,7 +110,7 @@ class ResidentWarps {
     std::uint32_t* scratch_rows = nullptr;
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;
-    std::vector<std::byte> shared;
+    ZeroedVector<std::byte> shared;
   };
 
   Hot hot_;

@@ -19,6 +19,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/buckets.hpp"
 #include "core/memory/warm.hpp"
+#include "core/memory/zeroed.hpp"
 #include "models/noc/messages.hpp"
 #include "models/sm/access/line_bytes.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
@@ -147,7 +148,7 @@ class L1Cache {
   std::vector<Head> heads_;
   std::vector<Order> order_;
   std::vector<LineBytes> dirty_;
-  std::vector<std::byte> data_;
+  ZeroedVector<std::byte> data_;
 };
 
 }  // namespace lockstep

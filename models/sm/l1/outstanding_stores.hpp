@@ -14,10 +14,11 @@ constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
   return physical >> 12 | std::uint64_t{in_host} << 63;
 }
 
-/// Returns whether a frame is among frames as frame_number gives them, sorted.
+/// Returns whether a frame is among frames as frame_number gives them, sorted, each once.
 inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame) {
   // Most frames lie outside: frames that are dropped together stand together.
   if (sorted.empty() || frame < sorted.front() || frame > sorted.back()) return false;
+  if (sorted.back() - sorted.front() == sorted.size() - 1) return true;
   return std::binary_search(sorted.begin(), sorted.end(), frame);
 }
 

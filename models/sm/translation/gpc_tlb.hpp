@@ -46,6 +46,10 @@ class GpcTlb {
       entry->value.bits |= PageTableEntry::dirty;
   }
   bool drop(TlbKey key) { return enabled_ && tlb_.drop(key.where()); }
+  void mark(TenantPage first, std::uint32_t count, PageBits& bits) const {
+    if (enabled_) tlb_.mark(first, count, bits);
+  }
+  std::size_t places() const { return tlb_.places(); }
   std::uint32_t flush(TenantId tenant) { return enabled_ ? tlb_.drop_tenant(tenant) : 0; }
 
   void serialize(Archive& archive) {

@@ -1,11 +1,18 @@
 #include "models/sm/translation/l1_tlb.hpp"
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
 
 /// Mark of a TLB entry: a store under it needs nothing more.
 constexpr std::uint32_t may_store = 1;
+
+/// Returns whether a store to GPU memory has gone out under the entry.
+bool has_stored(const TlbArray::Entry& entry) {
+  return entry.mark == may_store && !entry.value.is(PageTableEntry::remote);
+}
 
 std::uint32_t mark_of(PageTableEntry entry) {
   return L1Tlb::is_known_written(entry) ? may_store : 0;
@@ -72,7 +79,28 @@ std::uint32_t L1Tlb::flush(TenantId tenant) {
 
 bool L1Tlb::stored_under(TlbKey key) {
   const TlbArray::Entry* entry = entry_of(key);
-  return entry != nullptr && entry->mark == may_store && !entry->value.is(PageTableEntry::remote);
+  return entry != nullptr && has_stored(*entry);
+}
+
+void L1Tlb::mark_stored(TenantPage first, std::uint32_t count, PageBits& bits) const {
+  const std::uint64_t begin = first.page.value(), end = begin + count;
+  const auto mark = [&](std::uint64_t place, bool stored) {
+    const std::uint64_t bit = std::uint64_t{1} << place % 64;
+    bits[place / 64] = (bits[place / 64] & ~bit) | (stored ? bit : 0);
+  };
+  for (std::uint64_t page = begin; page < end;) {
+    const std::uint64_t next = std::min(end, (page / pages_per_large + 1) * pages_per_large);
+    const TlbArray& large = hot_.tlb.large;
+    const std::uint32_t i = large.find(TlbKey::large({first.tenant, VirtualPage{page}}));
+    const bool stored = i != TlbArray::none && has_stored(large[i]);
+    for (; page < next; ++page)
+      if (stored) mark(page - begin, true);
+  }
+  // A page's own entry goes before that of the large page.
+  hot_.tlb.base.for_each_place([&](const TlbArray::Entry& entry) {
+    const std::uint64_t place = entry.key.number() - begin;
+    if (entry.key.tenant() == first.tenant && place < count) mark(place, has_stored(entry));
+  });
 }
 
 bool L1Tlb::note_store(TlbKey key) {

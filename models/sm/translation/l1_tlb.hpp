@@ -44,8 +44,19 @@ class L1Tlb {
   bool note_store(TlbKey key);
   /// Returns whether the page has an entry under which a store to GPU memory has gone out.
   bool stored_under(TlbKey key);
+  /// Sets the bits of those of `count` pages from `first` on for which stored_under() is true.
+  void mark_stored(TenantPage first, std::uint32_t count, PageBits& bits) const;
   void fill(TlbKey key, PageTableEntry entry);
   bool drop(TlbKey key);
+  /// Looks in the arrays when a page is asked for again.
+  void forget_last() { hot_.last_key = {}; }
+  /// Sets the bits of those of `count` pages from `first` on that drop() has to be told.
+  void mark(TenantPage first, std::uint32_t count, PageBits& bits) const {
+    hot_.tlb.mark(first, count, bits);
+    flushed_.mark(first, count, bits);
+  }
+  /// Returns the number of entries that mark() looks at.
+  std::size_t places() const { return hot_.tlb.places() + flushed_.places(); }
   /// Returns the number of entries dropped.
   std::uint32_t flush(TenantId tenant);
   /// Returns whether the page was there until a flush, and has not been since.

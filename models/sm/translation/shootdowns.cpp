@@ -8,16 +8,18 @@
 
 namespace lockstep {
 
-/// Returns the frames that the pages of a shootdown had, sorted.
+/// Returns the frames that the pages of a shootdown had, sorted, each once.
 static std::vector<std::uint64_t> frames_of(std::span<const std::byte> entries) {
   std::vector<std::uint64_t> frames;
+  frames.reserve(entries.size() / sizeof(PageTableEntry));
   for (std::size_t at = 0; at < entries.size(); at += sizeof(PageTableEntry)) {
     PageTableEntry entry;
     std::memcpy(&entry, entries.data() + at, sizeof entry);
     if (entry.bits != 0)
       frames.push_back(frame_number(entry.address(), entry.is(PageTableEntry::remote)));
   }
-  std::sort(frames.begin(), frames.end());
+  if (!std::is_sorted(frames.begin(), frames.end())) std::sort(frames.begin(), frames.end());
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
   return frames;
 }
 

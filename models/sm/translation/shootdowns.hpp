@@ -44,7 +44,7 @@ class Shootdowns {
   struct Open {
     PageSpan span;
     std::uint32_t requests = 0;
-    std::array<std::uint64_t, pages_per_large / 64> stored{};
+    PageBits stored{};
 
     template <class A>
     void serialize(A& archive) {

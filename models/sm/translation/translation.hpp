@@ -83,7 +83,7 @@ class Translation {
   /// left the SM.
   void nobody_asks_again(TlbKey key, SmCycle now);
   /// Drops translations of a span.  Returns a mask: bit i means that this SM stored to page i.
-  std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span, SmCycle now);
+  PageBits shoot_down(const PageSpan& span, SmCycle now);
 
   /// Calls forget(access) for each line that the tenant, which has ended, has parked.
   template <class Forget>

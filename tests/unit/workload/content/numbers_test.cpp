@@ -29,6 +29,13 @@ TEST(LinearContent, FractionsOfIntegersTruncate) {
               ElementsAre(0, 0, 1, 1));
 }
 
+TEST(LinearContent, FloatsAreTheNumbersOfDoublesRounded) {
+  const auto floats = values_of(sample::buffer(Type::f32, 3001, Kind::linear, -7.3, 0.1));
+  auto expected = values_of(sample::buffer(Type::f64, 3001, Kind::linear, -7.3, 0.1));
+  for (double& value : expected) value = static_cast<float>(value);
+  EXPECT_EQ(floats, expected);
+}
+
 TEST(LinearContent, IntegersWrapAround) {
   EXPECT_THAT(values_of(sample::buffer(Type::u8, 3, Kind::linear, 254, 1)),
               ElementsAre(254, 255, 0));
