@@ -51,6 +51,7 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> away;      ///< blocks whose contexts each SM keeps in memory
   std::uint64_t all_away = 0;           ///< the sum of `away`
   std::vector<bool> asked;              ///< SMs asked to give a saved block away
+  std::uint32_t all_asked = 0;          ///< their number
   std::vector<bool> keeps;              ///< SMs that could not give a saved block away
   std::vector<std::uint32_t> arriving;  ///< saved blocks on their way back to each SM
   std::vector<bool> served;  ///< SMs that have given this grid its part, where SMs are shared
@@ -100,8 +101,15 @@ struct DispatchedGrid {
     return stopped_at[sm] ? arriving[sm] : away[sm];
   }
   /// Returns whether saved blocks are to return before others go out.
-  bool is_bringing_back() const {
-    return !in_hand.empty() || std::find(asked.begin(), asked.end(), true) != asked.end();
+  bool is_bringing_back() const { return !in_hand.empty() || all_asked > 0; }
+  /// Notes that an SM is asked to give a saved block away, and what came of it.
+  void ask(std::uint32_t sm) {
+    asked[sm] = true;
+    ++all_asked;
+  }
+  void has_answered(std::uint32_t sm) {
+    if (asked[sm]) --all_asked;
+    asked[sm] = false;
   }
   /// Tells an SM of the grid, before the grid's first block.
   void introduce_at(std::uint32_t sm, Link& link, Time now, Outbox& outbox) {
@@ -136,6 +144,7 @@ struct DispatchedGrid {
             launched_before, executed, aborted, cooperative, reserved, known_at, returned,
             stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand,
             saved_clusters, coming_back, settling, let_go, is_held, depends);
+    all_asked = static_cast<std::uint32_t>(std::count(asked.begin(), asked.end(), true));
   }
 };
 

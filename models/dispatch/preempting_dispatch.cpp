@@ -418,7 +418,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
   }
   const std::optional<std::uint32_t> sm = grid.sm_to_ask();
   if (!sm || grid.in_hand.size() >= parts_.sms.size()) return false;
-  grid.asked[*sm] = true;
+  grid.ask(*sm);
   outbox.send(parts_.to_sms[*sm], now, kind_of(MessageKind::give_block),
               GridReference{grid.number(), *sm});
   return true;
@@ -434,7 +434,7 @@ void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Ti
 void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
                                std::span<const std::byte> context) {
   const std::uint32_t from = given.block.sm;
-  grid.asked[from] = false;
+  grid.has_answered(from);
   grid.keeps[from] = given.given == 0;
   if (given.given == 0) return;
   grid.comes_back(from);
