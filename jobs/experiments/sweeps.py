@@ -73,11 +73,13 @@ def kernel_time(kernels):
 
 def run_sweep(arguments, scenarios, tiny=(), span="60us"):
     """Writes {name: text of a scenario} into the folder and runs them; ends the program if one fails, or if they were
-    submitted. With --tiny only those named by `tiny` run, for so long at most."""
+    submitted. With --tiny only those named by `tiny` run, for so long at most. Of none nothing runs."""
     options = "'--threads', '1'"
     if arguments.tiny:
         scenarios = {name: scenarios[name] for name in tiny}
         options += f", '--set', 'simulation.stop_at={span}'"
+    if not scenarios:
+        return
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in scenarios.items():

@@ -38,7 +38,6 @@ class PartitionBanks {
   }
   /// Returns whether the policy sends every request through its bank.
   bool admits_all() const { return !policy_->has(CachePolicy::admits); }
-  bool has_room(std::uint32_t bank) const { return banks_[bank].has_room(); }
   /// Enters a request.  Both functions return false without room: in the bank's queue, or in the
   /// DRAM queue.
   bool push(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant, L2Cycle now) {

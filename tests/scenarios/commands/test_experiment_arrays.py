@@ -55,6 +55,13 @@ class ExperimentArrays(ScenarioTest):
             self.run_sweep()
         self.assertEqual(self.run_sweep(), "")
 
+    def test_of_no_points_nothing_runs(self):
+        self.scenarios = {}
+        self.arguments.lockstep = "/no/such/program"
+        self.assertEqual(self.run_sweep(), "")
+        self.arguments.slurm = None
+        self.assertEqual(self.run_sweep(), "")
+
     def test_what_sbatch_refuses_ends_the_program_with_its_status(self):
         self.write("sbatch", "#!/bin/sh\nexit 3\n").chmod(0o755)
         with self.assertRaises(SystemExit) as ended:
