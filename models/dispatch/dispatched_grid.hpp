@@ -51,7 +51,7 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> away;      ///< blocks whose contexts each SM keeps in memory
   std::uint64_t all_away = 0;           ///< the sum of `away`
   std::vector<bool> asked;              ///< SMs asked to give a saved block away
-  std::uint32_t all_asked = 0;          ///< their number
+  std::uint32_t all_asked = 0;          ///< number of SMs in `asked`
   std::vector<bool> keeps;              ///< SMs that could not give a saved block away
   std::vector<std::uint32_t> arriving;  ///< saved blocks on their way back to each SM
   std::vector<bool> served;  ///< SMs that have given this grid its part, where SMs are shared
