@@ -37,6 +37,16 @@ bool PartitionBanks::policy_sends_past(const Transaction& t, L2Cycle now) {
   return false;
 }
 
+inline bool PartitionBanks::run(L2Bank& bank, L2Cycle now) {
+  const L2Bank::Progress progress = bank.run(context_, now);
+  if (progress.filled && returns_refused_) {
+    returns_refused_ = false;
+    agenda_.returns = now + 1;
+  }
+  if (progress.served || progress.filled) PartitionAgenda::wake(agenda_.answers, bank.answer_due());
+  return progress.served;
+}
+
 void PartitionBanks::push_express(std::uint32_t bank, std::uint32_t transaction,
                                   std::uint16_t tenant, L2Cycle received,
                                   const KnownArrivals& known) {
@@ -44,7 +54,7 @@ void PartitionBanks::push_express(std::uint32_t bank, std::uint32_t transaction,
   const bool was_empty = b.is_empty();
   b.push(transaction, tenant, received);
   if (was_empty && known.nothing_until(b.due(), agenda_, context_.clock, dram_.next_activity())) {
-    if (b.run(context_, b.due()).served) PartitionAgenda::wake(agenda_.answers, b.answer_due());
+    run(b, b.due());
     wanted_room_ |= static_cast<std::uint8_t>(b.wanted_room());
   }
   PartitionAgenda::wake(agenda_.banks, b.due());
@@ -110,16 +120,7 @@ bool PartitionBanks::run(L2Cycle now) {
   const auto first = static_cast<std::uint32_t>(now.value() & (count() - 1));
   for (std::uint32_t i = 0; i < count(); ++i) {
     L2Bank& bank = banks_[(first + i) & (count() - 1)];
-    if (bank.due() <= now) {
-      const L2Bank::Progress progress = bank.run(context_, now);
-      served |= progress.served;
-      if (progress.filled && returns_refused_) {
-        returns_refused_ = false;
-        agenda_.returns = now + 1;
-      }
-      if (progress.served || progress.filled)
-        PartitionAgenda::wake(agenda_.answers, bank.answer_due());
-    }
+    if (bank.due() <= now) served |= run(bank, now);
     PartitionAgenda::wake(agenda_.banks, bank.due());
     wanted_room_ |= static_cast<std::uint8_t>(bank.wanted_room());
   }

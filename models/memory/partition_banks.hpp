@@ -134,6 +134,8 @@ class PartitionBanks {
     PartitionAgenda::wake(agenda_.answers, ready);
   }
   bool policy_sends_past(const Transaction& transaction, L2Cycle now);
+  /// Runs a cycle of one bank; returns whether its request queue has a place now.
+  bool run(L2Bank& bank, L2Cycle now);
   void prefetch_return(std::size_t place) const;
 
   const std::uint32_t count_;

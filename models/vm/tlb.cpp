@@ -128,7 +128,7 @@ void TlbArray::find_heads() {
 void Tlb::mark(TenantPage first, std::uint32_t count, PageBits& bits) const {
   const auto set = [&](std::uint64_t place) { bits[place / 64] |= std::uint64_t{1} << place % 64; };
   const std::uint64_t begin = first.page.value();
-  base.for_each_place([&](const TlbArray::Entry& entry) {
+  base.for_each([&](const TlbArray::Entry& entry) {
     const std::uint64_t place = entry.key.number() - begin;
     if (entry.key.tenant() == first.tenant && place < count) set(place);
   });

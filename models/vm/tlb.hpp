@@ -76,15 +76,8 @@ class TlbArray {
         if (!entries_[i].is_empty()) function(entries_[i]);
   }
 
-  /// Returns the number of places that for_each_place() looks at.
+  /// Returns the number of entries that for_each() may pass.
   std::size_t places() const { return used_ == 0 ? 0 : entries_.size(); }
-  /// Calls function(entry) for each entry, in no particular order.
-  template <class Function>
-  void for_each_place(Function&& function) const {
-    if (used_ == 0) return;
-    for (const Entry& entry : entries_)
-      if (!entry.is_empty()) function(entry);
-  }
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
   const Entry& operator[](std::uint32_t index) const { return entries_[index]; }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/parameters/document.hpp"
 #include "core/parameters/parameters.hpp"
@@ -14,6 +16,22 @@ inline PolicyChoice policy_named(const PolicyList& list, const std::string& name
     if (info.name == name) return PolicyChoice(info);
   throw InternalError("no policy " + name);
 }
+
+inline std::vector<std::string> names_of(const PolicyList& list) {
+  std::vector<std::string> names;
+  for (const PolicyInfo& info : list) names.push_back(info.name);
+  return names;
+}
+
+/// Names tests by a parameter that is the name of a policy: GoogleTest takes no hyphens.
+struct NamedByPolicy {
+  template <class Tested>
+  std::string operator()(const Tested& tested) const {
+    std::string name = tested.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+  }
+};
 
 /// The same as a scenario names it: `replay-queue`, or `{name: operand-log, bytes: 8KiB}`.
 template <const PolicyList& (*policies)()>

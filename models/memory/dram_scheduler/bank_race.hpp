@@ -14,13 +14,6 @@
 
 namespace lockstep {
 
-/// Returns the command for the request at `place`, which waits for its column if its row is open.
-inline DramBanks::Command command_of(const DramQueue& queue, const DramBanks& banks,
-                                     std::uint32_t bank, std::uint32_t place, bool column) {
-  if (column) return queue.is_write(place) ? DramBanks::write : DramBanks::read;
-  return banks.open_row(bank) == DramBanks::no_row ? DramBanks::activation : DramBanks::precharging;
-}
-
 /// `ranked`: candidates have keys, and the largest goes first; the oldest goes first without keys
 /// or among equal ones.
 template <bool ranked>
@@ -32,7 +25,12 @@ class BankRace {
   /// request at `place`, which waits for its column if its row is open.
   void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
                 std::uint32_t place, bool column, DramCycle now, std::uint32_t key = 0) {
-    const DramBanks::Command command = command_of(queue, banks, bank, place, column);
+    DramBanks::Command command = DramBanks::precharging;
+    if (column) {
+      command = queue.is_write(place) ? DramBanks::write : DramBanks::read;
+    } else if (banks.open_row(bank) == DramBanks::no_row) {
+      command = DramBanks::activation;
+    }
     const std::uint64_t bit = std::uint64_t{1} << bank;
     for (std::uint64_t& mask : masks_) mask &= ~bit;
     masks_[command] |= bit;

@@ -80,8 +80,7 @@ class FirstReady {
   DramChoice choose_alone(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
                           unsigned level, DramCycle now) const {
     const Next next = next_of(queue, bank, level, now);
-    const DramCycle at =
-        banks.earliest(command_of(queue, banks, bank, next.place, next.column), bank);
+    const DramCycle at = earliest_command(banks, queue[next.place]);
     DramChoice choice;
     if (at > now)
       choice.wake = at;

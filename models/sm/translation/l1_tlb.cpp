@@ -97,7 +97,7 @@ void L1Tlb::mark_stored(TenantPage first, std::uint32_t count, PageBits& bits) c
       if (stored) mark(page - begin, true);
   }
   // A page's own entry goes before that of the large page.
-  hot_.tlb.base.for_each_place([&](const TlbArray::Entry& entry) {
+  hot_.tlb.base.for_each([&](const TlbArray::Entry& entry) {
     const std::uint64_t place = entry.key.number() - begin;
     if (entry.key.tenant() == first.tenant && place < count) mark(place, has_stored(entry));
   });

@@ -394,20 +394,20 @@ void Translation::on_flush(TenantId tenant) {
 }
 
 PageBits Translation::shoot_down(const PageSpan& span, SmCycle now) {
-  PageBits stored{}, known{};
+  PageBits stored{}, dropped{};
   // A long span costs a look at all entries, a short one a look for each page.
   if (known_.is_empty() && tlb_.places() + gpc_.places() <= std::size_t{4} * span.count) {
     tlb_.mark_stored(span.first(), span.count, stored);
-    tlb_.mark(span.first(), span.count, known);
-    gpc_.mark(span.first(), span.count, known);
+    tlb_.mark(span.first(), span.count, dropped);
+    gpc_.mark(span.first(), span.count, dropped);
   } else {
     for (std::uint32_t i = 0; i < span.count; ++i)
       stored[i / 64] |= std::uint64_t{tlb_.stored_under(TlbKey::base(span.at(i)))} << (i % 64);
-    known.fill(~std::uint64_t{0});
+    dropped.fill(~std::uint64_t{0});
   }
   tlb_.forget_last();
   for (std::uint32_t i = 0; i < span.count; ++i) {
-    if ((known[i / 64] >> (i % 64) & 1) == 0) continue;
+    if ((dropped[i / 64] >> (i % 64) & 1) == 0) continue;
     const bool behind = gpc_.drop(TlbKey::base(span.at(i)));
     statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(TlbKey::base(span.at(i))) || behind;
     known_.take(span.at(i));

@@ -51,12 +51,18 @@ class RandomNumbers {
   Group numbers_{};
 };
 
+/// Elements are read whole: `size` bytes each.
+inline void check_whole_elements(std::uint64_t size, std::uint64_t offset,
+                                 std::span<const std::byte> bytes) {
+  LOCKSTEP_CHECK(offset % size == 0 && bytes.size() % size == 0, "half an element of a buffer");
+}
+
 /// Writes element after element: `element(index, place)` for those that `bytes` covers.
 template <class Element>
 void for_each_element(isa::Type type, std::uint64_t offset, std::span<std::byte> bytes,
                       const Element& element) {
   const std::uint64_t size = isa::bytes_of(type);
-  LOCKSTEP_CHECK(offset % size == 0 && bytes.size() % size == 0, "half an element of a buffer");
+  check_whole_elements(size, offset, bytes);
   std::uint64_t index = offset / size;
   for (std::size_t at = 0; at < bytes.size(); at += size) element(index++, bytes.data() + at);
 }

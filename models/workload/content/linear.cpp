@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error/error.hpp"
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"
 #include "models/workload/element.hpp"
@@ -46,8 +45,7 @@ class RealLinear final : public Content {
   /// indices up to 2^53 are exact as doubles.
   void read_floats(std::uint64_t offset, std::span<std::byte> bytes) const {
     constexpr std::size_t part = 1024;
-    LOCKSTEP_CHECK(offset % sizeof(float) == 0 && bytes.size() % sizeof(float) == 0,
-                   "half an element of a buffer");
+    check_whole_elements(sizeof(float), offset, bytes);
     auto first = static_cast<double>(offset / sizeof(float));
     for (; !bytes.empty(); first += part) {
       const auto count = static_cast<int>(std::min(part, bytes.size() / sizeof(float)));

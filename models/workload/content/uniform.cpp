@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstring>
 
-#include "core/error/error.hpp"
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"
 #include "models/workload/element.hpp"
@@ -117,8 +116,7 @@ class Uniform final : public Content {
   void read_floats(std::uint64_t offset, std::span<std::byte> bytes) const {
     static const WriteFloats write =
         __builtin_cpu_supports("avx2") ? write_floats_v3 : write_floats_v2;
-    LOCKSTEP_CHECK(offset % sizeof(float) == 0 && bytes.size() % sizeof(float) == 0,
-                   "half an element of a buffer");
+    check_whole_elements(sizeof(float), offset, bytes);
     const FloatRange range{RandomNumbers(seed_, purpose_), low_, high_};
     while (!bytes.empty()) {
       const std::uint64_t group = offset / sizeof(Floats), first = offset % sizeof(Floats);

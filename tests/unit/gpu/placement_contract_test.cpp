@@ -55,11 +55,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlacementContract, testing::ValuesIn([] {
                              names.push_back(row.name);
                            return names;
                          }()),
-                         [](const auto& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         NamedByPolicy());
 
 }  // namespace
 }  // namespace lockstep::test::placement_contract_test

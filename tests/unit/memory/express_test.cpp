@@ -103,18 +103,8 @@ TEST_P(Express, PoliciesThatWatchLookupsSeeTheSame) {
   for (unsigned seed = 0; seed < 10; ++seed) expect_same_times("medic", seed, end);
 }
 
-std::vector<std::string> scheduler_names() {
-  std::vector<std::string> names;
-  for (const PolicyInfo& info : dram_scheduler_policies()) names.push_back(info.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryDramScheduler, Express, testing::ValuesIn(scheduler_names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryDramScheduler, Express,
+                         testing::ValuesIn(names_of(dram_scheduler_policies())), NamedByPolicy());
 
 }  // namespace
 }  // namespace lockstep::test::express_test

@@ -157,18 +157,8 @@ TEST_P(PartitionState, AnIdlePartitionHasNothingToDo) {
   EXPECT_EQ(bench.partition().next_activity(), Time::never());
 }
 
-std::vector<std::string> scheduler_names() {
-  std::vector<std::string> names;
-  for (const PolicyInfo& info : dram_scheduler_policies()) names.push_back(info.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryDramScheduler, PartitionState, testing::ValuesIn(scheduler_names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryDramScheduler, PartitionState,
+                         testing::ValuesIn(names_of(dram_scheduler_policies())), NamedByPolicy());
 
 }  // namespace
 }  // namespace lockstep::test::partition_state_test

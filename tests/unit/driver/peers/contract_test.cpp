@@ -70,11 +70,7 @@ INSTANTIATE_TEST_SUITE_P(All, PeerPolicyContract, testing::ValuesIn([] {
                              names.push_back(row.name);
                            return names;
                          }()),
-                         [](const auto& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         NamedByPolicy());
 
 }  // namespace
 }  // namespace lockstep::test::peer_policy_contract_test
