@@ -34,6 +34,18 @@ struct MessageHeader {
   }
   std::span<const std::byte> payload() const { return {payload_data(), payload_bytes}; }
 
+  /// Stores the header word by word: a copy of one that was just made would have to wait until its
+  /// members are written.
+  void store(std::byte* place) const {
+    auto& stored = *reinterpret_cast<MessageHeader*>(place);
+    stored.arrival = arrival;
+    stored.link = link;
+    stored.sequence = sequence;
+    stored.kind = kind;
+    stored.body_bytes = body_bytes;
+    stored.payload_bytes = payload_bytes;
+  }
+
   /// The header alone.
   template <class Archive>
   void serialize(Archive& archive) {

@@ -24,12 +24,13 @@ void MessageLog::reuse(std::uint64_t window) {
     warm_to_write(bytes_.bytes().data() + at);
 }
 
-std::byte* MessageLog::add_further(std::uint32_t index, const MessageHeader& header) {
+std::byte* MessageLog::add_further(std::uint32_t index, Time arrival, std::uint64_t order,
+                                   std::uint32_t size) {
   Further& further = further_[index];
   crowded_ = std::max<std::size_t>(crowded_, index + 1);
   const auto offset = static_cast<std::uint32_t>(further.bytes.bytes().size());
-  std::byte* message = further.bytes.append(header.total_bytes());
-  further.places.push_back(MessagePlace::of(header, offset));
+  std::byte* message = further.bytes.append(size);
+  further.places.push_back({arrival, order, offset, size});
   MailBundle& bundle = bundles()[index];
   bundle.further = further.places.data();
   bundle.further_bytes = further.bytes.bytes().data();

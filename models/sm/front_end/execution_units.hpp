@@ -54,10 +54,8 @@ class ExecutionUnits {
     const __m128i busy =
         _mm_cvtsi64_si128(static_cast<std::int64_t>(busy_[place_of(cycle)] | closed_));
     __m128i warps = _mm_setzero_si128();
-    for (unsigned unit = 0; unit < unit_classes; unit += 2) {
-      const __m128i wanted = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&ready[unit]));
-      warps = _mm_or_si128(warps, _mm_andnot_si128(busy_warps(busy, unit), wanted));
-    }
+    for (unsigned unit = 0; unit < unit_classes; unit += 2)
+      warps = _mm_or_si128(warps, _mm_andnot_si128(busy_warps(busy, unit), both_of(&ready[unit])));
     return static_cast<std::uint64_t>(_mm_cvtsi128_si64(warps) | _mm_extract_epi64(warps, 1));
   }
   /// Returns the first cycle behind `now` in which one of these warps could use a unit that is busy
@@ -155,6 +153,13 @@ class ExecutionUnits {
   static __m128i busy_warps(__m128i busy, unsigned unit) {
     const std::int64_t eight_times = 0x0101010101010101;
     return _mm_shuffle_epi8(busy, _mm_set_epi64x(eight_times * (unit + 1), eight_times * unit));
+  }
+  /// Returns two words, each by a load of its own: they were often written just before, one at a
+  /// time, and this computer would make a load of both wait until the writes are done.
+  static __m128i both_of(const std::uint64_t* words) {
+    const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(words));
+    const auto second = reinterpret_cast<const double*>(words + 1);
+    return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(first), second));
   }
   /// Returns the class's byte of a cycle for these warps, which repeat after eight.
   static constexpr std::uint64_t byte_of(std::size_t unit, std::uint64_t warps) {

@@ -111,18 +111,28 @@ class MissTable {
   }
   /// Makes an entry with its first waiter; later accesses find it if it is open.  The entry is only
   /// written, not read: this computer would wait until its cache line has come.
-  std::uint16_t take(Miss fresh, std::uint16_t waiter) {
+  [[gnu::always_inline]] std::uint16_t take(const Miss& fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
     in_bulk_ += fresh.in_bulk;
-    fresh.first = fresh.last = waiter;
-    fresh.waiters = 1;
+    Miss& miss = misses_[index];
+    miss.tag = fresh.tag;
+    miss.epoch = fresh.epoch;
+    miss.chain = miss.before = none;
+    miss.first = miss.last = waiter;
+    miss.line = fresh.line;
+    miss.pending = fresh.pending;
+    miss.waiters = 1;
+    miss.open = fresh.open;
+    miss.local = fresh.local;
+    miss.in_host = fresh.in_host;
+    miss.in_bulk = fresh.in_bulk;
+    miss.shootdown = none;
     if (fresh.open) {
       std::uint16_t& head = heads_[buckets_.of(fresh.tag)];
-      fresh.chain = head;
+      miss.chain = head;
       if (head != none) misses_[head].before = index;
       head = index;
     }
-    misses_[index] = fresh;
     return index;
   }
   void close(std::uint16_t index) {
