@@ -78,6 +78,8 @@ class Series {
   void close();
   /// Abandons the data set as File::abandon does.
   void abandon() { dataset_.abandon(); }
+  /// Returns the open data set.
+  const Handle& dataset() const { return dataset_; }
 
  private:
   void grow(std::uint64_t count);
@@ -127,6 +129,7 @@ bool is_hdf5(const std::string& path);
 struct ScaledAxes {
   std::string path;
   std::vector<std::vector<std::string>> scales;  ///< names of the scales of each axis
+  const Handle* open = nullptr;                  ///< the data set, if it is open
 };
 
 class File {
@@ -148,6 +151,7 @@ class File {
   /// file on disk stays.
   void abandon() {
     latest_.abandon();
+    group_.abandon();
     file_.abandon();
   }
   /// Returns the number of bytes that the file has, or will have once the library has written all.
@@ -223,11 +227,25 @@ class File {
   /// Returns the object at `path`, open until the next call.
   const Handle& object(const std::string& path);
   void close_latest();
+  /// An object as seen from another one.
+  struct Place {
+    std::int64_t from;
+    std::string name;
+  };
+  /// Returns where the path is found: seen from its group if the path before it had the same one,
+  /// because to find a group costs as much as to make an object in it.
+  Place place_of(const std::string& path);
+  Handle create_dataset(const std::string& path, const Handle& type, const Handle& space,
+                        const Shape& chunk, bool compress = true, Sums sums = Sums::none);
+  Handle write_whole(const std::string& path, const Handle& type, const Shape& shape,
+                     const void* data);
 
   std::string path_;
   Handle file_;
   std::string latest_path_;  ///< path of the object that is open; empty: none
   Handle latest_;
+  std::string group_path_;  ///< group of the path that was used last; it is open if group_ is
+  Handle group_;
 };
 
 }  // namespace lockstep::h5

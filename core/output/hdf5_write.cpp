@@ -102,29 +102,6 @@ const Handle& dataset_properties(const Shape& chunk, bool compress, Sums sums) {
   return list->second;
 }
 
-Handle create_dataset(const Handle& file, const std::string& name, const std::string& path,
-                      const Handle& type, const Handle& space, const Shape& chunk,
-                      bool compress = true, Sums sums = Sums::none) {
-  return owned_dataset(
-      written(H5Dcreate2(file.id(), path.c_str(), type.id(), space.id(), link_properties().id(),
-                         dataset_properties(chunk, compress, sums).id(), H5P_DEFAULT),
-              name));
-}
-
-Handle write_whole(const Handle& file, const std::string& name, const std::string& path,
-                   const Handle& type, const Shape& shape, const void* data) {
-  Shape chunk = shape;
-  for (std::uint64_t& side : chunk) {
-    while (side > 1 && product(chunk) > largest_chunk) side = (side + 1) / 2;
-  }
-  const bool compress = product(shape) * H5Tget_size(type.id()) > 4096;
-  Handle dataset = create_dataset(file, name, path, type, simple_space(shape, shape),
-                                  compress ? chunk : Shape{});
-  if (product(shape) > 0)
-    written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
-  return dataset;
-}
-
 bool is_zero(const char* bytes, std::size_t count) {
   return count == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0);
 }
@@ -242,7 +219,7 @@ std::uint64_t File::size() const {
 }
 
 void File::keep(const std::string& path, Handle object) {
-  close_latest();
+  close_written(latest_, path_);
   latest_ = std::move(object);
   latest_path_ = path;
 }
@@ -253,9 +230,12 @@ const Handle& File::object(const std::string& path) {
   return latest_;
 }
 
+/// Closes what is open beside the file itself.
 void File::close_latest() {
   latest_path_.clear();
   close_written(latest_, path_);
+  group_path_.clear();
+  close_written(group_, path_);
 }
 
 void File::start_swmr() {
@@ -274,6 +254,44 @@ void File::close() {
   if (!file_.close()) written(-1, path_);
 }
 
+File::Place File::place_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string group = path.substr(0, slash);
+  if (group.empty()) return {file_.id(), path};
+  if (group != group_path_) {
+    group_ = {};
+    group_path_ = group;
+    return {file_.id(), path};
+  }
+  if (group_.id() < 0)
+    group_ = {written(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), path_), H5Gclose};
+  return {group_.id(), path.substr(slash + 1)};
+}
+
+Handle File::create_dataset(const std::string& path, const Handle& type, const Handle& space,
+                            const Shape& chunk, bool compress, Sums sums) {
+  const Place place = place_of(path);
+  return owned_dataset(
+      written(H5Dcreate2(place.from, place.name.c_str(), type.id(), space.id(),
+                         link_properties().id(), dataset_properties(chunk, compress, sums).id(),
+                         H5P_DEFAULT),
+              path_));
+}
+
+Handle File::write_whole(const std::string& path, const Handle& type, const Shape& shape,
+                         const void* data) {
+  Shape chunk = shape;
+  for (std::uint64_t& side : chunk) {
+    while (side > 1 && product(chunk) > largest_chunk) side = (side + 1) / 2;
+  }
+  const bool compress = product(shape) * H5Tget_size(type.id()) > 4096;
+  Handle dataset =
+      create_dataset(path, type, simple_space(shape, shape), compress ? chunk : Shape{});
+  if (product(shape) > 0)
+    written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), path_);
+  return dataset;
+}
+
 void File::create_group(const std::string& path) {
   Handle properties = owned_list(H5Pcreate(H5P_GROUP_CREATE));
   H5Pset_obj_track_times(properties.id(), false);
@@ -285,19 +303,19 @@ void File::create_group(const std::string& path) {
 }
 
 void File::write_text(const std::string& path, const std::string& text) {
-  keep(path, write_whole(file_, path_, path, text_type(text.size()), {},
+  keep(path, write_whole(path, text_type(text.size()), {},
                          text.empty() ? "\0" : text.data()));
 }
 
 void File::write_array(const std::string& path, Scalar type, const Shape& shape, const void* data) {
-  keep(path, write_whole(file_, path_, path, kept_number_type(type), shape, data));
+  keep(path, write_whole(path, kept_number_type(type), shape, data));
   if (type == Scalar::bf16) set_attribute(path, "encoding", std::string("bfloat16"));
 }
 
 void File::write_bytes(const std::string& path, std::span<const std::byte> bytes) {
   const Handle type = number_type(Scalar::u8);
   const Shape shape{bytes.size()};
-  Handle dataset = create_dataset(file_, path_, path, type, simple_space(shape, shape), {});
+  Handle dataset = create_dataset(path, type, simple_space(shape, shape), {});
   if (!bytes.empty())
     written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), path_);
   close_written(dataset, path_);
@@ -312,12 +330,12 @@ void File::write_texts(const std::string& path, const Shape& shape,
   std::size_t length = 1;
   for (const std::string& text : texts) length = std::max(length, text.size());
   keep(path,
-       write_whole(file_, path_, path, text_type(length), shape, padded(texts, length).data()));
+       write_whole(path, text_type(length), shape, padded(texts, length).data()));
 }
 
 void File::write_table(const std::string& path, const std::vector<Member>& members,
                        std::size_t row_bytes, std::uint64_t rows, const void* data) {
-  keep(path, write_whole(file_, path_, path, compound_type(members, row_bytes), {rows}, data));
+  keep(path, write_whole(path, compound_type(members, row_bytes), {rows}, data));
 }
 
 Series File::create_series(const std::string& path, Scalar type, const Shape& row,
@@ -328,14 +346,14 @@ Series File::create_series(const std::string& path, Scalar type, const Shape& ro
   chunk.insert(chunk.begin(), chunk_rows);
   Handle element = number_type(type);
   Handle dataset =
-      create_dataset(file_, path_, path, element, simple_space(start, limit), chunk, true, sums);
+      create_dataset(path, element, simple_space(start, limit), chunk, true, sums);
   return {path_, std::move(dataset), std::move(element), row, chunk_rows};
 }
 
 Series File::create_table(const std::string& path, const std::vector<Member>& members,
                           std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums) {
   Handle type = compound_type(members, row_bytes);
-  Handle dataset = create_dataset(file_, path_, path, type, simple_space({0}, {H5S_UNLIMITED}),
+  Handle dataset = create_dataset(path, type, simple_space({0}, {H5S_UNLIMITED}),
                                   {chunk_rows}, true, sums);
   return {path_, std::move(dataset), std::move(type), {}, 0};
 }
@@ -343,7 +361,7 @@ Series File::create_table(const std::string& path, const std::vector<Member>& me
 Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
   Handle type = number_type(Scalar::u8);
   const Handle space = simple_space({0}, {H5S_UNLIMITED});
-  Handle dataset = create_dataset(file_, path_, path, type, space, {chunk}, false);
+  Handle dataset = create_dataset(path, type, space, {chunk}, false);
   return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 
@@ -397,9 +415,9 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
     hobj_ref_t data_set;
     unsigned axis;
   };
-  const auto reference_to = [&](const std::string& path) {
+  const auto reference_to = [&](std::int64_t from, const std::string& name) {
     hobj_ref_t reference;
-    written(H5Rcreate(&reference, file_.id(), path.c_str(), H5R_OBJECT, -1), path_);
+    written(H5Rcreate(&reference, from, name.c_str(), H5R_OBJECT, -1), path_);
     return reference;
   };
   struct Scale {
@@ -409,9 +427,12 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
   std::map<std::string, Scale> scales;
   const Handle list = owned_type(H5Tvlen_create(H5T_STD_REF_OBJ));
   for (const ScaledAxes& data_set : data_sets) {
-    const hobj_ref_t reference = reference_to(data_set.path);
-    Handle object =
-        owned_dataset(written(H5Dopen2(file_.id(), data_set.path.c_str(), H5P_DEFAULT), path_));
+    Handle opened;
+    if (data_set.open == nullptr)
+      opened = owned_dataset(
+          written(H5Dopen2(file_.id(), data_set.path.c_str(), H5P_DEFAULT), path_));
+    const Handle& object = data_set.open != nullptr ? *data_set.open : opened;
+    const hobj_ref_t reference = reference_to(object.id(), ".");
     const auto rank = static_cast<std::size_t>(
         written(H5Sget_simple_extent_ndims(owned_space(H5Dget_space(object.id())).id()), path_));
     std::vector<std::vector<hobj_ref_t>> references(data_set.scales.size());
@@ -419,14 +440,14 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
     for (unsigned axis = 0; axis < references.size(); ++axis) {
       for (const std::string& path : data_set.scales[axis]) {
         const auto [scale, is_new] = scales.try_emplace(path);
-        if (is_new) scale->second.reference = reference_to(path);
+        if (is_new) scale->second.reference = reference_to(file_.id(), path);
         scale->second.uses.push_back({reference, axis});
         references[axis].push_back(scale->second.reference);
       }
       axes.at(axis) = {references[axis].size(), references[axis].data()};
     }
     put_attribute(object, path_, "DIMENSION_LIST", list, list_space(axes.size()), axes.data());
-    close_written(object, path_);
+    close_written(opened, path_);
   }
   const Handle use = owned_type(H5Tcreate(H5T_COMPOUND, sizeof(Use)));
   H5Tinsert(use.id(), "dataset", HOFFSET(Use, data_set), H5T_STD_REF_OBJ);

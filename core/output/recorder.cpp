@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t chunk_bytes = 32 << 10;
+constexpr std::size_t chunk_bytes = 16 << 10;
 constexpr std::size_t index_node_bytes = 8 << 10;
 constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
 // Readers see new epochs twice a second, as long as writing takes at most a hundredth of the time.
@@ -127,6 +127,7 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
     if (entry.instances == 0 || entry.schema->fields().empty()) continue;
     create_kind(kind, entry.group ? groups.at(*entry.group).axis : all_tenants, scaled);
   }
+  for (std::size_t i = 0; i < series_.size(); ++i) scaled[i].open = &series_[i].dataset.dataset();
   file.attach_scales(scaled);
   pending_.make_room(pending_bytes / sizeof(h5::Series::Word) + layout_.size());
 }

@@ -14,19 +14,24 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets, bool scattered)
   data_.resize(std::size_t{most_lines} * line_bytes);
   buckets_ = Buckets(std::size_t{4} * most_lines);
   heads_.resize(buckets_.count());
-  resize(most_lines);
+  order_lines(most_lines);
 }
 
 void L1Cache::resize(std::uint32_t lines) {
-  lines_ = lines / sets_ * sets_;
   std::fill(meta_.begin(), meta_.end(), Line{});
+  std::fill(dirty_.begin(), dirty_.end(), LineBytes{});
+  std::fill(heads_.begin(), heads_.end(), Head{});
+  order_lines(lines);
+}
+
+/// Puts the lines of an empty cache into their sets.
+void L1Cache::order_lines(std::uint32_t lines) {
+  lines_ = lines / sets_ * sets_;
   // In each set a line is newer than the one before it.
   for (std::uint32_t i = sets_; i < lines_; ++i) {
     meta_[i].older = static_cast<std::uint16_t>(i - sets_);
     meta_[i - sets_].newer = static_cast<std::uint16_t>(i);
   }
-  std::fill(dirty_.begin(), dirty_.end(), LineBytes{});
-  std::fill(heads_.begin(), heads_.end(), Head{});
   order_.assign(sets_, Order{});
   for (std::uint32_t set = 0; set < sets_ && lines_ > 0; ++set)
     order_[set] = {static_cast<std::uint16_t>(lines_ - sets_ + set),

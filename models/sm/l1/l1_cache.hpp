@@ -132,6 +132,7 @@ class L1Cache {
     while (i != none && meta_[i].tag != tag);
     return i;
   }
+  void order_lines(std::uint32_t lines);
   std::uint32_t set_of(std::uint16_t line) const { return line & (sets_ - 1); }
   std::uint32_t set_of_tag(std::uint64_t tag) const;
   void unlink(std::uint16_t line);
