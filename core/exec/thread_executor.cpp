@@ -34,6 +34,9 @@ namespace {
 constexpr std::uint32_t quit_bit = 1u << 31;
 /// Number of pauses between two looks at the shares of others: every look delays their next step.
 constexpr std::uint32_t steal_interval = 8;
+/// Bounds, in microseconds, of the work from which on a window is shared: between them what a round
+/// costs on this computer's cores decides.
+constexpr double least_shared = 3, most_alone = 9;
 
 /// The rest of a share that no thread has taken yet, in one word: round, tasks, first task not
 /// taken.
@@ -307,12 +310,14 @@ class ThreadExecutor final : public Executor {
     for (const Progress& progress : progress_) {
       if (progress.took_part(round_)) last_arrival = std::max(last_arrival, progress.last_arrival);
     }
-    double working = 0;
+    double working = 0, longest = 0;
     double waiting = 0;
     std::uint32_t count = 0;
     for (const Progress& progress : progress_) {
       const bool took_part = progress.took_part(round_);
-      working += took_part ? static_cast<double>(progress.working) : 0;
+      const double own = took_part ? static_cast<double>(progress.working) : 0;
+      working += own;
+      longest = std::max(longest, own);
       waiting += static_cast<double>(last_arrival - (took_part ? progress.last_arrival : begin));
       count += progress.tasks.of(round_);
     }
@@ -320,15 +325,19 @@ class ThreadExecutor final : public Executor {
     times_.working += working / threads_;
     times_.waiting += waiting / threads_;
     times_.synchronising += std::max(0.0, elapsed - (working + waiting) / threads_);
+    // A round in which some thread lost its core says nothing, so the least counts, for a while.
+    sharing_ticks_ = std::min(sharing_ticks_ * 1.001, elapsed - longest);
     remember(working, count);
   }
 
   /// Remembers the cost of a window, to decide how to run the next.
   void remember(double working, std::uint32_t count) {
     if (count > 0) learned_task_ticks_ += (working / count - learned_task_ticks_) / 8;
-    const double microseconds = working / ticks_per_microsecond_;
-    // Shared, work of 9 us takes 4.5, and as much again for opening, noticing and the slower half.
-    worth_sharing_ = microseconds > (worth_sharing_ ? 9.0 : 12.0);
+    // Two threads take half of the time for the work, what the round costs, and as much again for
+    // the slower half.
+    const double least =
+        std::clamp(3.6 * sharing_ticks_ / ticks_per_microsecond_, least_shared, most_alone);
+    worth_sharing_ = working / ticks_per_microsecond_ > (worth_sharing_ ? least : least * 4 / 3);
   }
 
   const std::uint32_t threads_;
@@ -352,6 +361,8 @@ class ThreadExecutor final : public Executor {
   const bool crowded_;
   // The calling thread's own.
   alignas(sharing_bytes) double learned_task_ticks_ = 0;
+  /// Least time lately by which a round took longer than its busiest thread worked.
+  double sharing_ticks_ = 2.5 * ticks_per_microsecond_;
   std::uint32_t round_ = 0;
   bool worth_sharing_ = false;
   bool running_ = false;

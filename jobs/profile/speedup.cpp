@@ -30,7 +30,8 @@ double exchange_nanoseconds(int ranks) {
   return cost;
 }
 
-/// Work below which a rank does not use several threads (thread_executor.cpp).
+/// Work below which a rank does not use several threads, at these times of a synchronisation
+/// (thread_executor.cpp).
 constexpr double least_shared_nanoseconds = 9000;
 
 /// Gain from caches: each of several cores has a smaller part of the machine in its cache; on two
