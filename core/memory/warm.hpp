@@ -6,13 +6,26 @@
 
 namespace lockstep {
 
+/// Whether this computer does all prefetches that it is asked for, however many are under way.
+/// Others drop about half of them then.
+extern const bool keeps_prefetches;
+
 /// Reads a byte and drops it, so that its cache line of this computer is near when it is used.
 ///
-/// Several lines at once come many times as fast as lines one after the other.  A prefetch
-/// instruction costs less, but computers drop about half of them when many are under way: it suits
-/// one or two lines, or data that may not be used.
-inline void warm(const void* at) {
+/// Several lines at once come many times as fast as lines one after the other.  Best for memory of
+/// many pages, such as the simulated GPU's, whose translations prefetches do not wait for.
+inline void warm_by_reading(const void* at) {
   asm volatile("" : : "r"(*static_cast<const volatile char*>(at)));
+}
+
+/// Brings a cache line of this computer near, which will surely be used.  Where all prefetches are
+/// done, they are better than reads: nothing behind them waits.
+inline void warm(const void* at) {
+  if (keeps_prefetches) {
+    __builtin_prefetch(at);
+  } else {
+    warm_by_reading(at);
+  }
 }
 
 /// Takes the cache line of `at` for writing: if another core has it, that takes as long as several
@@ -29,6 +42,12 @@ inline void warm_to_write(const void* at) {
 inline void warm(const void* begin, std::size_t bytes) {
   const char* at = static_cast<const char*>(begin);
   for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm(at);
+}
+
+/// Reads the lines of [begin, begin + bytes) as warm_by_reading() does.
+inline void warm_by_reading(const void* begin, std::size_t bytes) {
+  const char* at = static_cast<const char*>(begin);
+  for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm_by_reading(at);
 }
 
 }  // namespace lockstep

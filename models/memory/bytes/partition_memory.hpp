@@ -25,7 +25,8 @@ class PartitionMemory {
   std::uint64_t size() const { return region_.size(); }
   /// Brings a line near; an offset outside is ignored.
   void warm_line(PartitionOffset line) const {
-    if (line.value() + line_bytes <= size()) warm(region_.data() + line.value(), line_bytes);
+    if (line.value() + line_bytes <= size())
+      warm_by_reading(region_.data() + line.value(), line_bytes);
   }
 
   // `line` is where a 128-byte line begins.
