@@ -271,11 +271,10 @@ File::Place File::place_of(const std::string& path) {
 Handle File::create_dataset(const std::string& path, const Handle& type, const Handle& space,
                             const Shape& chunk, bool compress, Sums sums) {
   const Place place = place_of(path);
-  return owned_dataset(
-      written(H5Dcreate2(place.from, place.name.c_str(), type.id(), space.id(),
-                         link_properties().id(), dataset_properties(chunk, compress, sums).id(),
-                         H5P_DEFAULT),
-              path_));
+  return owned_dataset(written(
+      H5Dcreate2(place.from, place.name.c_str(), type.id(), space.id(), link_properties().id(),
+                 dataset_properties(chunk, compress, sums).id(), H5P_DEFAULT),
+      path_));
 }
 
 Handle File::write_whole(const std::string& path, const Handle& type, const Shape& shape,
@@ -303,8 +302,7 @@ void File::create_group(const std::string& path) {
 }
 
 void File::write_text(const std::string& path, const std::string& text) {
-  keep(path, write_whole(path, text_type(text.size()), {},
-                         text.empty() ? "\0" : text.data()));
+  keep(path, write_whole(path, text_type(text.size()), {}, text.empty() ? "\0" : text.data()));
 }
 
 void File::write_array(const std::string& path, Scalar type, const Shape& shape, const void* data) {
@@ -329,8 +327,7 @@ void File::write_texts(const std::string& path, const Shape& shape,
                        const std::vector<std::string>& texts) {
   std::size_t length = 1;
   for (const std::string& text : texts) length = std::max(length, text.size());
-  keep(path,
-       write_whole(path, text_type(length), shape, padded(texts, length).data()));
+  keep(path, write_whole(path, text_type(length), shape, padded(texts, length).data()));
 }
 
 void File::write_table(const std::string& path, const std::vector<Member>& members,
@@ -345,16 +342,15 @@ Series File::create_series(const std::string& path, Scalar type, const Shape& ro
   limit.insert(limit.begin(), H5S_UNLIMITED);
   chunk.insert(chunk.begin(), chunk_rows);
   Handle element = number_type(type);
-  Handle dataset =
-      create_dataset(path, element, simple_space(start, limit), chunk, true, sums);
+  Handle dataset = create_dataset(path, element, simple_space(start, limit), chunk, true, sums);
   return {path_, std::move(dataset), std::move(element), row, chunk_rows};
 }
 
 Series File::create_table(const std::string& path, const std::vector<Member>& members,
                           std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums) {
   Handle type = compound_type(members, row_bytes);
-  Handle dataset = create_dataset(path, type, simple_space({0}, {H5S_UNLIMITED}),
-                                  {chunk_rows}, true, sums);
+  Handle dataset =
+      create_dataset(path, type, simple_space({0}, {H5S_UNLIMITED}), {chunk_rows}, true, sums);
   return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 
@@ -429,8 +425,8 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
   for (const ScaledAxes& data_set : data_sets) {
     Handle opened;
     if (data_set.open == nullptr)
-      opened = owned_dataset(
-          written(H5Dopen2(file_.id(), data_set.path.c_str(), H5P_DEFAULT), path_));
+      opened =
+          owned_dataset(written(H5Dopen2(file_.id(), data_set.path.c_str(), H5P_DEFAULT), path_));
     const Handle& object = data_set.open != nullptr ? *data_set.open : opened;
     const hobj_ref_t reference = reference_to(object.id(), ".");
     const auto rank = static_cast<std::size_t>(
