@@ -1,4 +1,5 @@
 """A signal that comes while `--check` compares: there is a checkpoint of the end, from which the check is done."""
+import shutil
 import signal
 import subprocess
 import time
@@ -33,27 +34,36 @@ class CheckCutShort(SegmentsTest):
         self.assertEqual((whole.returncode, whole.stderr), (0, ""))
         self.printed = whole.stdout
 
-    def cut_short(self, **layout):
-        """SIGTERM when the check has begun and has not ended, by bisection: how long it takes to get there depends on
-        how busy the machine is."""
+    def signalled_while_it_checks(self, attempt):
+        """What attempt(seconds) returns when its signal came after the check had begun and before it ended, by bisection:
+        how long it takes to get there depends on the machine, and on how busy it is. `attempt` returns the exit status
+        first; it is 0 if the signal came too late."""
         early, late = 0.0, None
         for _ in range(20):
             seconds = (early + late) / 2 if late else early + 0.4
-            process = self.start("--check", resume=self.resumable(), **layout)
-            time.sleep(seconds)
-            for child in self.children(process):
-                subprocess.run(["kill", "-TERM", str(child)], check=False)
-            ended = self.end(process)
-            if ended[0] == 75 and self.has_all_epochs():
+            ended, output = attempt(seconds)
+            if ended[0] == 75 and self.has_all_epochs(output):
                 break
             early, late = (early, seconds) if ended[0] == 0 else (seconds, late)  # 1: mpirun had not started it
             if late and late - early < 0.05:  # the machine is busier than it was, or less busy
                 early, late = early / 2, None
         return ended
 
-    def has_all_epochs(self):
+    def cut_short(self, **layout):
+        def attempt(seconds):
+            process = self.start("--check", resume=self.resumable(), **layout)
+            time.sleep(seconds)
+            for child in self.children(process):
+                subprocess.run(["kill", "-TERM", str(child)], check=False)
+            return self.end(process), "o.h5"
+
+        return self.signalled_while_it_checks(attempt)
+
+    def has_all_epochs(self, output):
         """False: the signal came before the check."""
-        with h5py.File(self.folder / "o.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
+        if not (self.folder / output).exists():
+            return False
+        with h5py.File(self.folder / output) as file, h5py.File(self.folder / "whole.h5") as whole:
             return file["epochs/time"].shape == whole["epochs/time"].shape
 
     def test_it_is_done_when_the_run_is_resumed(self):
@@ -88,12 +98,18 @@ class CheckCutShort(SegmentsTest):
 
     def test_a_sweep_does_what_is_left_of_the_check(self):
         self.write("sweep.yaml", "scenario: scenario.yaml\narguments: [--check]\noutput: points\n")
-        sweep = subprocess.Popen([LOCKSTEP, "sweep", "sweep.yaml"], cwd=self.folder, env=environment(),
-                                 stderr=subprocess.PIPE, text=True)
-        time.sleep(0.4)
-        sweep.send_signal(signal.SIGTERM)
-        _, errors = sweep.communicate(timeout=60)
-        self.assertEqual(sweep.returncode, 75, errors)
+
+        def attempt(seconds):
+            shutil.rmtree(self.folder / "points", ignore_errors=True)
+            sweep = subprocess.Popen([LOCKSTEP, "sweep", "sweep.yaml"], cwd=self.folder, env=environment(),
+                                     stderr=subprocess.PIPE, text=True)
+            time.sleep(seconds)
+            sweep.send_signal(signal.SIGTERM)
+            _, errors = sweep.communicate(timeout=60)
+            return (sweep.returncode, errors), "points/scenario.h5"
+
+        status, errors = self.signalled_while_it_checks(attempt)
+        self.assertEqual(status, 75, errors)
         self.assertTrue((self.folder / "points/scenario.ckpt").exists())
         again = self.lockstep("sweep", "sweep.yaml")
         self.assertEqual(again.returncode, 0, again.stderr)

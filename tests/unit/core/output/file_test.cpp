@@ -269,6 +269,29 @@ print(n > 100, rows == [n, n], f["stats/sm/instructions"][n - 1].any())
             "True True True\n");
 }
 
+/// Objects of one group are made from the group, whatever comes between them.
+TEST(OutputFile, ObjectsAreWhereTheyWerePut) {
+  const TemporaryFile file("places");
+  const std::vector<std::string> paths = {"/a/one", "/a/two", "/b/c/one", "/b/c/two", "/b/one",
+                                          "/top",   "/a/b/1", "/a/b/2",   "/a/three", "/other",
+                                          "/b/c/3", "/b/c/4", "/b/c/d/5", "/b/c/6",   "/a/four"};
+  {
+    h5::File written = h5::File::create(file.path());
+    for (std::uint64_t i = 0; i < paths.size(); ++i) {
+      written.write_array(paths[i], h5::Scalar::u64, {}, &i);
+      written.set_attribute(paths[i], "number", i);
+      if (i % 4 == 3) written.set_attribute(paths[i - 2], "of another", i);
+    }
+    written.start_swmr();  // nothing but the file may be open
+    written.close();
+  }
+  const h5::File read = h5::File::open_to_read(file.path());
+  for (std::uint64_t i = 0; i < paths.size(); ++i) EXPECT_EQ(read.word(paths[i]), i) << paths[i];
+  std::size_t found = 0;
+  for (const h5::Object& object : read.objects()) found += object.is_dataset ? 1 : 0;
+  EXPECT_EQ(found, paths.size());
+}
+
 TEST(OutputFile, EmptyTableHasItsColumns) {
   const TemporaryFile file("empty");
   {
