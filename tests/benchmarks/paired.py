@@ -3,9 +3,10 @@
 
 paired.py OTHER [--lockstep PROGRAM] [--root ROOT] [--kernels KERNEL ...] [--pairs 10]
 
-Neighbours and a drift of the clock meet both programs alike, and a slower core meets each of them once.  The time is what
-the process takes of its core outside of the system, with start and end.  OTHER may be of another commit: --root names the
-folder with that commit's configs/.  Small kernels record epochs of 10 us; large ones are those of `machine.py speed`.
+Neighbours and a drift of the clock meet both programs alike, and a slower core meets each of them once.  The time is
+what the process takes of its core outside of the system, with start and end.  OTHER may be of another commit: --root
+names the folder with that commit's configs/.  Small kernels record epochs of 10 us; large ones are those of
+`machine.py speed`.
 """
 import argparse
 import math

@@ -35,9 +35,9 @@ class CheckCutShort(SegmentsTest):
         self.printed = whole.stdout
 
     def signalled_while_it_checks(self, attempt):
-        """What attempt(seconds) returns when its signal came after the check had begun and before it ended, by bisection:
-        how long it takes to get there depends on the machine, and on how busy it is. `attempt` returns the exit status
-        first; it is 0 if the signal came too late."""
+        """What attempt(seconds) returns when its signal came after the check had begun and before it ended, by
+        bisection: how long it takes to get there depends on the machine, and on how busy it is. `attempt` returns what
+        ended, with the exit status first (0: the signal came too late), and the name of the output."""
         early, late = 0.0, None
         for _ in range(20):
             seconds = (early + late) / 2 if late else early + 0.4
