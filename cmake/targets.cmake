@@ -43,13 +43,15 @@ endif()
 # sixteen files instead of for eight, which saves a third of the time.
 set(LOCKSTEP_SETUP_BATCH 16)
 
-# Code of which a request passes many files, one after the other: they become few functions when the program is linked.
-# Test programs link the ordinary code that stands beside.
+# Code of which a request passes many files, one after the other: they become few functions when a program is linked.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LOCKSTEP_SANITIZE)
   set(link_time_options -flto -ffat-lto-objects)
 endif()
 set(LOCKSTEP_LINK_TIME_OPTIONS ${link_time_options}
-    CACHE STRING "options of g++ for code that the program's link optimizes as a whole")
+    CACHE STRING "options of g++ for code that a program's link optimizes as a whole")
+if(LOCKSTEP_LINK_TIME_OPTIONS)
+  add_link_options($<$<CONFIG:Release>:-flto=auto>)
+endif()
 function(lockstep_optimize_at_link)
   foreach(library ${ARGN})
     target_compile_options(${library} PRIVATE "$<$<CONFIG:Release>:${LOCKSTEP_LINK_TIME_OPTIONS}>")

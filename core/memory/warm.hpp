@@ -38,16 +38,19 @@ inline void warm_to_write(const void* at) {
 #endif
 }
 
-/// Brings the lines of [begin, begin + bytes) into the cache.
-inline void warm(const void* begin, std::size_t bytes) {
+/// Calls action(at) for each cache line of [begin, begin + bytes).
+template <class Action>
+void for_each_cache_line(const void* begin, std::size_t bytes, Action&& action) {
   const char* at = static_cast<const char*>(begin);
-  for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm(at);
+  for (const char* end = at + bytes; at < end; at += cache_line_bytes) action(at);
 }
 
-/// Reads the lines of [begin, begin + bytes) as warm_by_reading() does.
+/// Brings the lines of [begin, begin + bytes) into the cache.
+inline void warm(const void* begin, std::size_t bytes) {
+  for_each_cache_line(begin, bytes, [](const char* at) { warm(at); });
+}
 inline void warm_by_reading(const void* begin, std::size_t bytes) {
-  const char* at = static_cast<const char*>(begin);
-  for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm_by_reading(at);
+  for_each_cache_line(begin, bytes, [](const char* at) { warm_by_reading(at); });
 }
 
 }  // namespace lockstep

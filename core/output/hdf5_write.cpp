@@ -259,7 +259,7 @@ File::Place File::place_of(const std::string& path) {
   const std::string group = path.substr(0, slash);
   if (group.empty()) return {file_.id(), path};
   if (group != group_path_) {
-    group_ = {};
+    close_written(group_, path_);
     group_path_ = group;
     return {file_.id(), path};
   }

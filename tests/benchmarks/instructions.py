@@ -16,7 +16,7 @@ import tempfile
 
 import h5py
 
-from machine import ROOT, VECTOR_ADD, WORKLOADS
+from machine import ROOT, VECTOR_ADD, WORKLOADS, scenario_text
 
 COPIES = VECTOR_ADD[:VECTOR_ADD.index("  - repeat:")] + "  - copy: {buffer: a, to: host}\n"
 KERNELS = {
@@ -35,9 +35,7 @@ def scenario(folder, kernel, gpu, policies):
         (folder / "workload.yaml").write_text(workload)
         workload = folder / "workload.yaml"
     path = folder / "scenario.yaml"
-    path.write_text(f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
-                    f"simulation: {{epoch: 100us}}\npolicies: {{{policies}}}\n"
-                    f"tenants:\n  - {{name: one, workload: {workload}, parameters: {parameters}}}\n")
+    path.write_text(scenario_text(workload, parameters, gpu=gpu, more=f"policies: {{{policies}}}"))
     return path
 
 

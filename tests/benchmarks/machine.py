@@ -44,6 +44,14 @@ KERNELS = {
 }
 
 
+def scenario_text(workload, parameters, *, root=ROOT, gpu="v100", epoch="100us", more="override: {}"):
+    """A scenario of one tenant with the configuration below `root`; `more`: another line of it."""
+    configs = root / "configs"
+    return (f"gpu: {configs}/gpus/{gpu}.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
+            f"simulation: {{epoch: {epoch}}}\n{more}\n"
+            f"tenants:\n  - {{name: one, workload: {workload}, parameters: {parameters}}}\n")
+
+
 class Bench:
     """Writes scenarios to a folder and runs them."""
 
@@ -59,14 +67,7 @@ class Bench:
             text, workload = workload, folder / "workload.yaml"
             workload.write_text(text)
         path = folder / "scenario.yaml"
-        path.write_text(
-            f"gpu: {ROOT}/configs/gpus/v100.yaml\n"
-            f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
-            f"simulation: {{epoch: {epoch}}}\n"
-            f"override: {override}\n"
-            "tenants:\n"
-            f"  - {{name: one, workload: {workload}, parameters: {parameters}}}\n"
-        )
+        path.write_text(scenario_text(workload, parameters, epoch=epoch, more=f"override: {override}"))
         return path
 
     def once(self, scenario, threads=1, ranks=0):

@@ -15,7 +15,7 @@ import pathlib
 import statistics
 import tempfile
 
-from machine import KERNELS, ROOT, VECTOR_ADD
+from machine import KERNELS, ROOT, VECTOR_ADD, scenario_text
 
 ONE_LAUNCH = VECTOR_ADD.replace("times: 16", "times: 1") + "  - copy: {buffer: c, to: host}\n"
 SMALL = {
@@ -30,17 +30,14 @@ ALL = {**SMALL, **{name: (w.name if isinstance(w, pathlib.Path) else w, p) for n
 def write_scenario(folder, root, name):
     """A scenario of the kernel with the configuration below `root`."""
     workload, parameters = ALL[name]
-    configs = root / "configs"
     if workload.endswith(".yaml"):
-        path = configs / "workloads" / workload
+        path = root / "configs/workloads" / workload
     else:
         path = folder / "workload.yaml"
         path.write_text(workload.replace(str(ROOT), str(root)))
     epoch = "10us" if name in SMALL else "100us"
     scenario = folder / "scenario.yaml"
-    scenario.write_text(f"gpu: {configs}/gpus/v100.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
-                        f"simulation: {{epoch: {epoch}}}\n"
-                        f"tenants:\n  - {{name: one, workload: {path}, parameters: {parameters}}}\n")
+    scenario.write_text(scenario_text(path, parameters, root=root, epoch=epoch))
     return scenario
 
 

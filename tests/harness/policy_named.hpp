@@ -17,9 +17,11 @@ inline PolicyChoice policy_named(const PolicyList& list, const std::string& name
   throw InternalError("no policy " + name);
 }
 
-inline std::vector<std::string> names_of(const PolicyList& list) {
+/// Returns the names of policies, or of the rows of a registry.
+template <class Rows>
+std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
-  for (const PolicyInfo& info : list) names.push_back(info.name);
+  for (const auto& row : rows) names.push_back(row.name);
   return names;
 }
 

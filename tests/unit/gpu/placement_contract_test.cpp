@@ -49,12 +49,7 @@ TEST_P(PlacementContract, DependsOnItsArgumentsAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PlacementContract, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const PlacementRow& row : placements().rows())
-                             names.push_back(row.name);
-                           return names;
-                         }()),
+INSTANTIATE_TEST_SUITE_P(All, PlacementContract, testing::ValuesIn(names_of(placements().rows())),
                          NamedByPolicy());
 
 }  // namespace

@@ -64,12 +64,8 @@ TEST_P(PeerPolicyContract, DependsOnItsArgumentsAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PeerPolicyContract, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const PeerPolicyRow& row : peer_policy_registry().rows())
-                             names.push_back(row.name);
-                           return names;
-                         }()),
+INSTANTIATE_TEST_SUITE_P(All, PeerPolicyContract,
+                         testing::ValuesIn(names_of(peer_policy_registry().rows())),
                          NamedByPolicy());
 
 }  // namespace
