@@ -146,11 +146,17 @@ class Pool {
                       (WEXITSTATUS(status) == exit_done || WEXITSTATUS(status) == exit_unfinished);
     if (good) {
       ++done_;
-    } else if (!told_) {
+    } else if (!left_when_told(status)) {
       failed_.push_back(found->second->name + " " + end_text(status) + advice(*found->second));
     }
     running_.erase(found);
     show();
+  }
+
+  /// Returns whether a run ended because the sweep was told to end: the next sweep goes on with it.
+  bool left_when_told(int status) const {
+    return told_ && (WIFEXITED(status) ? WEXITSTATUS(status) == exit_terminated
+                                       : WTERMSIG(status) == SIGTERM);
   }
 
   std::string advice(const SweepPoint& point) const {
@@ -186,8 +192,10 @@ class Pool {
                    replaced_);
     for (const std::string& failure : failed_)
       std::fprintf(stderr, "lockstep: %s\n", failure.c_str());
+    // A signal that comes when every point is done leaves nothing to go on with.
+    if (done_ + skipped_ == sweep_.points.size()) return exit_done;
     if (Signals::status() != exit_done) return Signals::status();
-    return failed_.empty() ? exit_done : exit_error;
+    return exit_error;
   }
 
   const Sweep& sweep_;

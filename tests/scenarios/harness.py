@@ -2,6 +2,7 @@
 
 The path of the program comes in LOCKSTEP, the one of mpirun in MPIRUN.
 """
+import contextlib
 import datetime
 import os
 import pathlib
@@ -37,6 +38,18 @@ def todays(cases, share=1):
         share = 1
     today = datetime.date.today().toordinal() % share
     return (case for number, case in enumerate(cases) if number % share == today)
+
+
+def runs_below(parent):
+    """The runs that the process has started: their states (Z: ended) by process id."""
+    found = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, rest = entry.read_text().split("(", 1)[1].rsplit(")", 1)
+            state, its_parent = rest.split()[:2]
+            if int(its_parent) == parent and name in ("lockstep", "exe"):  # a sweep starts /proc/self/exe
+                found[int(entry.parent.name)] = state
+    return found
 
 
 def epochs_in(path):

@@ -1,14 +1,13 @@
 """Runs in segments: interrupted, and resumed in another layout, they end in the file of the uninterrupted run."""
 import contextlib
 import os
-import pathlib
 import random
 import signal
 import subprocess
 import time
 
 import printing_kernel
-from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
+from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment, runs_below
 
 WORKLOADS = ROOT / "configs/workloads"
 LAYOUTS = [(0, 1), (0, 2), (2, 1), (3, 1), (2, 2)]  # ranks (0: without mpirun), threads
@@ -88,13 +87,7 @@ class SegmentsTest(ScenarioTest):
     @staticmethod
     def children(process):
         """Process ids of the program: below mpirun, or itself."""
-        found = []
-        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                name, rest = entry.read_text().split("(", 1)[1].rsplit(")", 1)
-                if int(rest.split()[1]) == process.pid and name == "lockstep":
-                    found.append(int(entry.parent.name))
-        return sorted(found) or [process.pid]
+        return sorted(runs_below(process.pid)) or [process.pid]
 
     def resumable(self):
         """The checkpoint to go on from, if there is one."""

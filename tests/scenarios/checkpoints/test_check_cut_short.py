@@ -43,11 +43,11 @@ class CheckCutShort(SegmentsTest):
             seconds = (early + late) / 2 if late else early + 0.4
             ended, output = attempt(seconds)
             if ended[0] == 75 and self.has_all_epochs(output):
-                break
+                return ended
             early, late = (early, seconds) if ended[0] == 0 else (seconds, late)  # 1: mpirun had not started it
             if late and late - early < 0.05:  # the machine is busier than it was, or less busy
                 early, late = early / 2, None
-        return ended
+        self.fail(f"no signal of 20 came while it checked, the last after {seconds:.2f} s: {ended}")
 
     def cut_short(self, **layout):
         def attempt(seconds):

@@ -1,5 +1,6 @@
 """`lockstep sweep` runs the points of a sweep that are not done, `collect` puts their results into one file."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -9,7 +10,7 @@ import unittest
 
 import h5py
 
-from harness import LOCKSTEP, ROOT, ScenarioTest, environment
+from harness import LOCKSTEP, ROOT, ScenarioTest, environment, runs_below
 
 SWEEP = """\
 scenario: s.yaml
@@ -76,6 +77,44 @@ class Sweeps(ScenarioTest):
         self.assertEqual(self.names("*.ckpt"), [])
         with h5py.File(self.folder / "points/scenario-seed=1.h5") as file:
             self.assertEqual(file["run"].attrs["segments"], 2)
+
+    def run_of(self, process):
+        """The id of the run that the sweep has started."""
+        while not runs_below(process.pid):
+            self.assertIsNone(process.poll(), "it ended before its run was seen")
+            time.sleep(0.001)
+        return next(iter(runs_below(process.pid)))
+
+    def test_a_signal_when_all_is_done_leaves_nothing_to_go_on_with(self):
+        self.write("sweep.yaml", "scenario: s.yaml\noutput: points\n")
+        process = self.start()
+        run = self.run_of(process)
+        process.send_signal(signal.SIGSTOP)
+        while runs_below(process.pid)[run] != "Z":
+            time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(errors, "lockstep: 1 of 1 points done, 0 of them before, 0 failed\n")
+
+    @staticmethod
+    def has_been_told(run):
+        pending = re.search(r"^ShdPnd:\s*(\w+)", pathlib.Path(f"/proc/{run}/status").read_text(), re.M)[1]
+        return int(pending, 16) >> (signal.SIGTERM - 1) & 1
+
+    def test_a_run_that_fails_after_a_signal_is_named(self):
+        self.long_points()
+        process = self.start("--jobs", "1")
+        run = self.run_of(process)
+        os.kill(run, signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        while not self.has_been_told(run):
+            time.sleep(0.001)
+        os.kill(run, signal.SIGKILL)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75)
+        self.assertIn("scenario-seed=1 was ended by SIGKILL", errors)
 
     def long_points(self):
         self.scenario(ROOT / "configs/workloads/sgemm.yaml", "{n: 512}")
