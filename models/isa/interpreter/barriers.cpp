@@ -1,18 +1,19 @@
 #include "models/isa/interpreter/barriers.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace lockstep::isa {
 
 NamedBarriers::NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps)
-    : program_(program), warps_(warps) {
-  for (Barrier& barrier : barriers_) clear(barrier);
-}
+    : program_(program), warps_(warps) {}
 
 void NamedBarriers::clear(Barrier& barrier) const {
-  barrier = Barrier{};
-  barrier.arrived.assign(warps_.size(), 0);
-  barrier.waiting.assign(warps_.size(), 0);
+  std::vector<std::uint32_t> arrived = std::move(barrier.arrived);
+  std::vector<std::uint32_t> waiting = std::move(barrier.waiting);
+  arrived.assign(warps_.size(), 0);
+  waiting.assign(warps_.size(), 0);
+  barrier = {.arrived = std::move(arrived), .waiting = std::move(waiting)};
 }
 
 void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,
@@ -20,6 +21,7 @@ void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std:
   InterpretedWarp& warp = warps_[w];
   Barrier& barrier = barriers_[number];
   const std::uint32_t lanes = warp.paths.mask();
+  if (barrier.arrived.empty()) clear(barrier);
   barrier.used = true;
   barrier.expected = expected;
   if ((barrier.arrived[w] & lanes) != 0) {  // the warp has arrived before, without waiting

@@ -31,7 +31,7 @@ class NamedBarriers {
   struct Barrier {
     bool used = false;
     std::uint32_t expected = 0;
-    /// Lanes of each warp that have arrived, bar.arrive included.
+    /// Lanes of each warp that have arrived, bar.arrive included; empty before the first arrives.
     std::vector<std::uint32_t> arrived;
     std::vector<std::uint32_t> waiting;  ///< lanes of each warp that wait
     std::uint32_t before = 0;            ///< threads that had arrived when they arrived once more
@@ -39,6 +39,7 @@ class NamedBarriers {
     bool all = true;
   };
 
+  /// Makes the barrier ready for its next use.
   void clear(Barrier& barrier) const;
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);

@@ -150,12 +150,14 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
   context_.identity = &warp.identity;
   const Instruction* instructions = state_.program.instructions.data();
   auto* executions = state_.launch.executions ? state_.launch.executions->data() : nullptr;
-  std::uint64_t executed = 0, threads = 0, slots = 0;
+  InterpreterCounts counts;
+  auto& [executed, threads, slots] = counts;
   while (executed < budget) {
     if (!paths.runnable()) [[unlikely]] {
       if (!paths.unblock(instructions, false)) break;
       warn_of_absent(warp);
     }
+    if (run_straight(warp, budget - executed, counts)) continue;
     const Instruction& i = instructions[paths.pc()];
     const std::uint32_t active = warp.guarded(i, paths.mask());
     ++executed;
@@ -247,10 +249,49 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
     }
   }
   steps_ += executed;
-  state_.counts.warp_instructions += executed;
-  state_.counts.thread_instructions += threads;
-  state_.counts.issue_slots += slots;
+  state_.counts += counts;
   return executed;
+}
+
+bool BlockRunner::run_straight(Warp& warp, std::uint64_t most, InterpreterCounts& counts) {
+  WarpPaths& paths = warp.paths;
+  const std::uint32_t first = paths.pc(), path = paths.mask();
+  const auto count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({most, state_.straight.length(first), paths.before_meeting()}));
+  if (count == 0 || warp.is_behind_barrier || warp.multiplies ||
+      state_.launch.executions != nullptr)
+    return false;
+  const Instruction* const instructions = state_.program.instructions.data() + first;
+  const StraightCode::Step* const steps = state_.straight.steps().data() + first;
+  const PlacedBytes shared{0, shared_.size(), shared_.data()};
+  context_.active = context_.path = path;
+  std::uint32_t done = 0;
+  std::uint64_t left_out = 0;  // by guards, of all instructions
+  for (; done < count; ++done) {
+    const Instruction& i = instructions[done];
+    if (i.guard != no_predicate) {
+      context_.active = warp.guarded(i, path);
+      left_out += static_cast<unsigned>(std::popcount(path & ~context_.active));
+      if (context_.active == 0) continue;
+    } else {
+      context_.active = path;
+    }
+    const StraightCode::Step& step = steps[done];
+    if (step.execute != nullptr) {
+      step.execute(i, context_);
+    } else if (!(step.loads_shared ? step.moves.move(i, context_, shared)
+                                   : move_lanes(warp, i, step.moves))) {
+      left_out -= static_cast<unsigned>(std::popcount(path & ~context_.active));
+      break;
+    }
+  }
+  if (done == 0) return false;
+  counts.warp_instructions += done;
+  counts.thread_instructions +=
+      std::uint64_t{done} * static_cast<unsigned>(std::popcount(path)) - left_out;
+  counts.issue_slots += state_.straight.issue_slots(first, first + done);
+  paths.advance(done);
+  return true;
 }
 
 void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -19,9 +19,9 @@
 #include "models/isa/interpreter/phase_waits.hpp"
 #include "models/isa/interpreter/proxy_watch.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
+#include "models/isa/interpreter/straight_code.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/warpgroup_products.hpp"
-#include "models/isa/interpreter/word_access.hpp"
 #include "models/isa/recent_states.hpp"
 #include "models/isa/text/module_text.hpp"
 
@@ -43,6 +43,7 @@ struct LaunchState {
   /// The program is as written, with its fences, and has copies that need them.
   const bool reads_asynchronously;
   const bool is_watched;  ///< accesses are watched for races, missing fences or floats
+  const StraightCode straight;
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -101,6 +102,9 @@ class BlockRunner {
   // block_runner.cpp
   Progress run_warps(std::uint64_t instructions);
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);
+  /// Executes at most `most` instructions of a stretch, and counts them.  Returns false if the next
+  /// instruction is of no stretch, or cannot be executed in one now.
+  bool run_straight(Warp& warp, std::uint64_t most, InterpreterCounts& counts);
   void control(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void print(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -123,7 +127,9 @@ class BlockRunner {
   /// Notes an access to memory that has never been written.
   void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);
-  WordAccess words(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  /// Executes a load or store at once for the active lanes of the context. Returns false, with
+  /// nothing done, if that cannot be.
+  bool move_lanes(const Warp& warp, const Instruction& instruction, const Moves& moves);
   void load(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
   /// Returns whether the store will change a word.

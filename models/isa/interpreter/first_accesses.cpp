@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/lane_address.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/operand_lists.hpp"

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "models/isa/semantics/word_moves.hpp"
+
 namespace lockstep::isa {
 
 /// Global memory of the interpreter: allocations at 64-bit virtual addresses, with byte-exact
@@ -40,13 +42,8 @@ class FlatMemory {
     return look_up(address, bytes);
   }
 
-  /// Bytes from an address on.
-  struct Range {
-    std::uint64_t base = 0, bytes = 0;
-    std::byte* data = nullptr;
-  };
   /// Returns the allocation around the address, if it is not fresh; no bytes otherwise.
-  Range range(std::uint64_t address) {
+  PlacedBytes range(std::uint64_t address) {
     if (find(address, 1) == nullptr || is_fresh() || address - last_base_ >= last_bytes_) return {};
     return {last_base_, last_bytes_, last_data_};
   }

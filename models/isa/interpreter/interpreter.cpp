@@ -104,7 +104,8 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
       threads(static_cast<std::uint32_t>(volume(given.block))),
       floats(given.floats),
       reads_asynchronously(isa::reads_asynchronously(program)),
-      is_watched(given.races != nullptr || floats != nullptr || reads_asynchronously) {
+      is_watched(given.races != nullptr || floats != nullptr || reads_asynchronously),
+      straight(program, !is_watched) {
   relocate(constant_memory, given.module.constant_relocations, given.module,
            given.global_addresses);
 }

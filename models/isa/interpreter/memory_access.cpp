@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "core/error/error.hpp"
 #include "models/isa/atomic.hpp"
 #include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/lane_address.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
@@ -86,6 +88,8 @@ void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32
     return AsyncStores(*this).store(warp, instruction, active);
   if (state_.is_watched) [[unlikely]]
     watch_.access(warp, instruction, active);
+  context_.active = active;
+  if (move_lanes(warp, instruction, state_.straight.steps()[warp.paths.pc()].moves)) return;
   switch (instruction.category) {
     case Category::load:
       load(warp, instruction, active);
@@ -181,20 +185,23 @@ void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
   state_.memory.end_freshness();
 }
 
-WordAccess BlockRunner::words(const Warp& warp, const Instruction& instruction,
-                              std::uint32_t active) {
-  const Operand base = instruction.source[0];
-  return {instruction, base.valid() ? row(warp, base) : nullptr, active, state_.memory, shared_};
+bool BlockRunner::move_lanes(const Warp& warp, const Instruction& instruction, const Moves& moves) {
+  if (moves.move == nullptr) return false;
+  PlacedBytes bytes{0, shared_.size(), shared_.data()};
+  if (instruction.memory.space != Space::shared) {
+    const auto first = static_cast<unsigned>(std::countr_zero(context_.active));
+    bytes = state_.memory.range(address_of(warp, instruction, first));
+  }
+  const bool is_first_store = moves.has != nullptr && !state_.changed;
+  if (is_first_store && moves.has(instruction, context_, bytes)) return true;
+  if (!moves.move(instruction, context_, bytes)) return false;
+  state_.changed |= is_first_store;
+  return true;
 }
 
 void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
-  const WordAccess access = words(warp, instruction, active);
-  auto* first = const_cast<std::uint32_t*>(row(warp, instruction.destination[0]));
-  if (size == 4 ? load_words<std::uint32_t>(access, first)
-                : size == 8 && load_words<std::uint64_t>(access, first))
-    return;
   for_each_lane(active, [&](unsigned lane) {
     LaneBytes bytes;
     const std::byte* from = locate(warp, instruction, lane, address_of(warp, instruction, lane),
@@ -235,11 +242,6 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
     state_.changed = changes(warp, instruction, active);
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
-  const WordAccess access = words(warp, instruction, active);
-  const std::uint32_t* first = row(warp, instruction.source[1]);
-  if (size == 4 ? store_words<std::uint32_t>(access, first)
-                : size == 8 && store_words<std::uint64_t>(access, first))
-    return;
   for_each_lane(active, [&](unsigned lane) {
     LaneBytes bytes;
     std::byte* to = locate(warp, instruction, lane, address_of(warp, instruction, lane),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/isa/semantics/key.hpp"
+#include "models/isa/semantics/word_moves.hpp"
 
 #define LOCKSTEP_DECLARE_FAMILIES(level)                                               \
   namespace lockstep::isa::level {                                                     \
@@ -22,6 +23,7 @@
   Execute select_warp(const SemanticKey&);        /* shfl, vote, match, redux */       \
   Execute select_matrix(const SemanticKey&);      /* mma, movmatrix */                 \
   Execute select_warpgroup(const SemanticKey&);   /* wgmma */                          \
+  Moves select_moves(const Instruction&);         /* loads and stores */               \
   }
 
 LOCKSTEP_DECLARE_FAMILIES(v2)
