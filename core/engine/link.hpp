@@ -10,7 +10,8 @@
 namespace lockstep {
 
 /// The sending end of a connection, owned by the sending component.  `latency` is the lookahead.
-/// Departures on a link never decrease; Outbox::send checks it in every build.
+/// Departures on a link never decrease; Outbox::send checks it in every build.  Only messages that
+/// are sent ahead (Outbox::reserve_ahead) do not count.
 class Link {
  public:
   Link() = default;

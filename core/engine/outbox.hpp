@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/engine/link.hpp"
@@ -32,6 +33,17 @@ class Outbox {
     std::byte* place = open(link, departure, kind, sizeof(Body), payload_bytes);
     std::memcpy(place, &body, sizeof(Body));
     return place + sizeof(Body);
+  }
+
+  /// Reserves as reserve() does, for a message that is to depart later, in no order with the others
+  /// of its link.  Precondition: `departure` is not in the past of the sender.
+  template <class Body>
+  std::byte* reserve_ahead(Link& link, Time departure, std::uint16_t kind, const Body& body,
+                           std::size_t payload_bytes) {
+    const Time last = std::exchange(link.last_departure_, departure);
+    std::byte* place = reserve(link, departure, kind, body, payload_bytes);
+    link.last_departure_ = last;
+    return place;
   }
 
   /// Sets the target of messages to component c: `targets[c]`. Called by the engine.

@@ -8,6 +8,7 @@
 #include "models/fabric/port.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
 #include "models/gpc/hub.hpp"
+#include "models/gpu/initial_contents.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/memory/memory_partition.hpp"
@@ -340,7 +341,22 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   for (; scheduler.channel < memory.dram.channels; ++scheduler.channel)
     setup.dram_schedulers.push_back(make_dram_scheduler(scheduler));
   setup.epochs = coordination_.epochs_of(partition, links);
+  if (copies_in_stretches()) setup.initial = InitialContents(scenario_.tenants);
   return std::make_unique<MemoryPartition>(std::move(setup));
+}
+
+/// Without a component for the link and without remote accesses, nothing comes between a copy's
+/// lines.
+bool GpuBuilder::copies_in_stretches() const {
+  const auto is_on_device = [](const Buffer& buffer) {
+    return buffer.memory == MemoryKind::device;
+  };
+  const auto has_heap = [](const isa::Module* module) { return module->has_heap(); };
+  return !layout_.link_kind && !layout_.port_kind && parameters_.gpu.cpu.cores == 0 &&
+         std::ranges::none_of(modules_.pointers(), has_heap) &&
+         std::ranges::all_of(scenario_.tenants, [&](const Tenant& tenant) {
+           return std::ranges::all_of(tenant.workload.buffers, is_on_device);
+         });
 }
 
 /// Returns the senders of requests to a partition.  The host limits itself by its lines in flight,

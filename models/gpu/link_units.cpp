@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "models/gpu/initial_contents.hpp"
 #include "models/host_link/link_unit.hpp"
-#include "models/workload/content/content.hpp"
 #include "models/workload/tenant_priorities.hpp"
 
 namespace lockstep {
@@ -11,35 +11,6 @@ namespace lockstep {
 namespace {
 
 constexpr double unit_weight = 0.2;  // relative cost, for the partitioner
-
-/// Initial contents of the buffers of a GPU's tenants, each made when it is first needed.
-class InitialContents {
- public:
-  explicit InitialContents(const std::vector<Tenant>& tenants) : tenants_(tenants) {
-    for (const Tenant& tenant : tenants) made_.emplace_back(tenant.workload.buffers.size());
-  }
-
-  void read(std::uint16_t tenant, std::uint32_t number, std::uint64_t offset,
-            std::span<std::byte> bytes) {
-    const Buffer& buffer = tenants_[tenant].workload.buffers[number];
-    Made& made = made_[tenant][number];
-    if (!made.is_made) made = {true, make_content(buffer)};
-    bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), buffer.bytes() - offset));
-    if (made.content) {
-      made.content->read(offset, bytes);
-    } else {
-      std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    }
-  }
-
- private:
-  struct Made {
-    bool is_made = false;
-    std::shared_ptr<const Content> content;  ///< none: zeros
-  };
-  const std::vector<Tenant>& tenants_;
-  std::vector<std::vector<Made>> made_;  ///< contents by tenant and buffer
-};
 
 Time part_of(Time latency, std::int64_t parts) {
   return Time{std::max<std::int64_t>(1, latency.femtoseconds() / parts)};
@@ -111,11 +82,7 @@ std::unique_ptr<Component> LinkUnits::build(const Graph& graph, ComponentId comp
     port.mapping = site.gpu().mapping();
     port.priorities = priorities_of(site.scenario().tenants);
     port.tenants = site.place().tenants;
-    port.initial = [contents = InitialContents(site.scenario().tenants)](
-                       std::uint16_t tenant, std::uint32_t buffer, std::uint64_t offset,
-                       std::span<std::byte> bytes) mutable {
-      contents.read(tenant, buffer, offset, bytes);
-    };
+    port.initial = InitialContents(site.scenario().tenants);
     port.group = site.place().group;
     port.to_host = graph.link(unit.to_host[p]);
     port.to_partitions = links.to_all(component, layout.partition_kind);

@@ -178,6 +178,7 @@ HostPart::Setup Machine::part_for(std::size_t number) const {
   setup.to_partitions = links_.to_all(host_, layout.partition_kind);
   setup.to_sms = links_.to_all(host_, layout.sm_kind);
   if (site.cores().kind()) setup.to_cores = links_.to_all(host_, *site.cores().kind());
+  setup.stretches = gpu.copies_in_stretches();
   setup.group = site.place().group;
   setup.gpu = site.place().gpu;
   if (parameters_.fabric) {

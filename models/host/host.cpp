@@ -120,7 +120,7 @@ const HostPart& Host::only_part() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 17);
+  archive.section("host", 18);
   archive(logs_, progress_);
   for (const auto& part : parts_) part->serialize(archive);
   if (shared_) shared_->serialize(archive);

@@ -67,7 +67,7 @@ HostPart::HostPart(Setup setup, Shared shared)
             if (transfer.owner.part == TransferPart::inspection) return foreign_.at(offset, bytes);
             return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
           },
-          priorities_of(*setup.tenants), {}, setup.to_unit),
+          priorities_of(*setup.tenants), {}, setup.to_unit, setup.stretches),
       directory_(runs_),
       services_(driver_setup(setup), managed_setup(setup, *this, shared.shared), directory_,
                 {setup.to_dispatcher, logs_.kernels, numbers_, setup.gpu, setup.fabric,
@@ -145,6 +145,8 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       return take_answer(message, cycle);
+    case MessageKind::stretch_done:
+      return take_landed(message, cycle);
     case MessageKind::memory_request:
       return serve(message, cycle);
     case MessageKind::link_bytes:
@@ -217,13 +219,16 @@ void HostPart::take_copied(const PeerCopy& copy, const HostCycle& cycle) {
 }
 
 void HostPart::take_answer(const MessageHeader& message, const HostCycle& cycle) {
-  if (RequestOwner::of(message.body<MemoryResponse>().tag).part != RequestPart::transfer) {
-    services_.driver.memory_answered(message, cycle);
-  } else {
-    const std::optional<Transfer> done = link_.take(message);
-    if (!done) return;
-    transfer_done(*done, cycle);
-  }
+  if (RequestOwner::of(message.body<MemoryResponse>().tag).part == RequestPart::transfer)
+    return take_landed(message, cycle);
+  services_.driver.memory_answered(message, cycle);
+  follow_up(cycle);
+}
+
+void HostPart::take_landed(const MessageHeader& message, const HostCycle& cycle) {
+  const std::optional<Transfer> done = link_.take(message);
+  if (!done) return;
+  transfer_done(*done, cycle);
   follow_up(cycle);
 }
 

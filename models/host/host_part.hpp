@@ -42,6 +42,7 @@ class HostPart final : public SharedPages::Gpu {
     std::optional<std::uint32_t> group = {};  ///< group of the part's components in the graph
     /// Link to the component that serves the transfers; none: the host serves them.
     std::optional<Link> to_unit = {};
+    bool stretches = false;          ///< copies go in stretches: no remote access can come
     std::uint32_t gpu = 0;           ///< number of the GPU
     const Fabric* fabric = nullptr;  ///< fabric between GPUs; outlives the host; nullptr: none
     std::vector<Link> to_port;       ///< link to the port; one if there is a fabric
@@ -132,6 +133,7 @@ class HostPart final : public SharedPages::Gpu {
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   void take_copied(const PeerCopy& copy, const HostCycle& cycle);
   void take_answer(const MessageHeader& message, const HostCycle& cycle);
+  void take_landed(const MessageHeader& message, const HostCycle& cycle);
   void take_printed(const MessageHeader& message);
   void take_warning(const MessageHeader& message);
   void take_violation(const MessageHeader& message, const HostCycle& cycle);

@@ -13,13 +13,13 @@ namespace lockstep {
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
                    std::vector<Link> partitions, HostBytes host_bytes,
                    const std::vector<std::uint32_t>& priorities, UplinkPort uplink,
-                   std::optional<Link> to_unit)
+                   std::optional<Link> to_unit, bool stretches)
     : mapping_(mapping),
       partitions_(std::move(partitions)),
       to_unit_(to_unit),
       host_bytes_(host_bytes),
       lines_(parameters, mapping, SourceKind::host, std::move(host_bytes), priorities,
-             std::move(uplink)),
+             std::move(uplink), stretches),
       moved_(priorities.size()) {}
 
 void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
@@ -129,6 +129,8 @@ void HostLink::take_inspected(const MessageHeader& message) {
 }
 
 bool HostLink::concerns_link_alone(const MessageHeader& message) const {
+  if (message.kind == kind_of(MessageKind::stretch_done))
+    return !lines_.completes(message.body<StretchDone>());
   if (message.kind != kind_of(MessageKind::memory_response)) return false;
   const RequestOwner owner = RequestOwner::of(message.body<MemoryResponse>().tag);
   return owner.part == RequestPart::transfer && !lines_.is_last(owner.number);
@@ -142,7 +144,7 @@ std::size_t HostLink::run(Inbox messages, Time until, Outbox& outbox) {
     const Time activity = lines_.next_activity();
     if (std::min(arrival, activity) >= until) break;
     if (arrival > activity) {
-      act(activity, outbox);
+      act(activity, std::min(arrival, until), outbox);
       continue;
     }
     if (!concerns_link_alone(*messages[taken])) break;
@@ -152,6 +154,8 @@ std::size_t HostLink::run(Inbox messages, Time until, Outbox& outbox) {
 }
 
 std::optional<Transfer> HostLink::take(const MessageHeader& message) {
+  if (message.kind == kind_of(MessageKind::stretch_done))
+    return lines_.landed(message.body<StretchDone>(), message.arrival);
   const std::uint32_t number = RequestOwner::of(message.body<MemoryResponse>().tag).number;
   const TransferLines::Landing line = lines_.landing_of(number);
   if (line.transfer.kind != Transfer::Kind::to_gpu) {

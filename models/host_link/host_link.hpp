@@ -25,22 +25,22 @@ class HostLink {
   static constexpr std::uint64_t copy_piece_bytes = TransferLines::copy_piece_bytes;
 
   /// Makes the host's end.  `to_unit`: link to the component that serves the transfers; without it,
-  /// this object serves them.
+  /// this object serves them.  `stretches`: no remote access can come (transfer_lines.hpp).
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
            HostBytes host_bytes, const std::vector<std::uint32_t>& priorities,
-           UplinkPort uplink = {}, std::optional<Link> to_unit = {});
+           UplinkPort uplink = {}, std::optional<Link> to_unit = {}, bool stretches = false);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// Returns the time at which the next line leaves, or the next transfer begins.
   Time next_activity() const { return to_unit_ ? Time::never() : lines_.next_activity(); }
   /// Sends what leaves at `now`.
-  void act(Time now, Outbox& outbox) { lines_.act(now, Time::zero(), partitions_, outbox); }
+  void act(Time now, Outbox& outbox) { act(now, now + Time{1}, outbox); }
   /// Does what concerns the link alone, in order of time: lines leave, and answers that complete
   /// no transfer are taken.  Stops at any other message, and before `until`.  Returns how many of
   /// the messages it has taken.
   std::size_t run(Inbox messages, Time until, Outbox& outbox);
-  /// Takes an answer for which the RequestOwner is a transfer.  Returns the transfer that the
-  /// answer completed, if any.
+  /// Takes an answer for which the RequestOwner is a transfer, or one for a stretch.  Returns the
+  /// transfer that the answer completed, if any.
   std::optional<Transfer> take(const MessageHeader& message);
 
   // What the component says that serves the transfers.
@@ -98,6 +98,9 @@ class HostLink {
   }
 
  private:
+  void act(Time now, Time until, Outbox& outbox) {
+    lines_.act(now, until, Time::zero(), partitions_, outbox);
+  }
   struct Inspection {
     Transfer transfer;
     std::uint32_t asked = 0;  ///< answers still to come

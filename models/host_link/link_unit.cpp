@@ -65,7 +65,8 @@ void LinkUnit::act(Time now, Outbox& outbox) {
   for (const auto& port : ports_) {
     if (port->lines.next_activity() > by_host(now)) continue;
     // Departures are by the clock of the engine.
-    return port->lines.act(by_host(now), from_host_, port->to_partitions, outbox);
+    return port->lines.act(by_host(now), by_host(now) + Time{1}, from_host_, port->to_partitions,
+                           outbox);
   }
 }
 

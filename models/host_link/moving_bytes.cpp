@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/memory/round_up.hpp"
+#include "models/host_link/transfer.hpp"
 #include "models/noc/messages.hpp"
 #include "models/vm/page_table_entry.hpp"
 

@@ -17,13 +17,9 @@
 #include <vector>
 
 #include "models/host_link/link_messages.hpp"
+#include "models/noc/copy_stretch.hpp"
 
 namespace lockstep {
-
-/// Writes the initial content of a buffer of a tenant of the GPU, from an offset on.  Bytes beyond
-/// the buffer's end keep their values.
-using InitialBytes = std::function<void(std::uint16_t tenant, std::uint32_t buffer,
-                                        std::uint64_t offset, std::span<std::byte> bytes)>;
 
 class MovingBytes {
  public:

@@ -1,6 +1,7 @@
 #include "models/host_link/transfer_lines.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/engine/outbox.hpp"
 #include "core/memory/slots.hpp"
@@ -19,13 +20,15 @@ std::uint64_t femtoseconds(Time time) {
 
 TransferLines::TransferLines(const HostParameters& parameters, AddressMapping mapping,
                              SourceKind source, HostBytes host_bytes,
-                             const std::vector<std::uint32_t>& priorities, UplinkPort uplink)
+                             const std::vector<std::uint32_t>& priorities, UplinkPort uplink,
+                             bool stretches)
     : parameters_(parameters),
       curve_(parameters),
       mapping_(mapping),
       source_(source),
       host_bytes_(std::move(host_bytes)),
       uplink_(std::move(uplink)),
+      sends_stretches_(stretches && !uplink_ && parameters.lines_in_flight >= lines_for_stretches),
       directions_{Direction(TenantTurns(parameters.link_order, priorities)),
                   Direction(TenantTurns(parameters.link_order, priorities))} {}
 
@@ -46,6 +49,7 @@ void TransferLines::start(Transfer transfer, Time now) {
 
 Time TransferLines::next_of(const Direction& direction) const {
   if (direction.active != none) {
+    if (direction.is_stretch) return direction.next;
     if (lines_in_flight() >= parameters_.lines_in_flight) return Time::never();
     return std::max(direction.next, last_answer_);
   }
@@ -68,13 +72,16 @@ Time TransferLines::next_activity() const {
   return std::min(next_of(directions_[0]), next_of(directions_[1]));
 }
 
-void TransferLines::act(Time now, Time late, std::vector<Link>& partitions, Outbox& outbox) {
+void TransferLines::act(Time now, Time until, Time late, std::vector<Link>& partitions,
+                        Outbox& outbox) {
   for (Direction& direction : directions_) {
     if (next_of(direction) > now) continue;
     if (direction.active == none) {
       begin(direction, now);
+      go_on(direction, now, late, partitions, outbox);
     } else {
-      advance(direction, now, late, partitions, outbox);
+      const Direction& other = directions_[1 - number_of(direction)];
+      advance(direction, now, std::min(until, next_of(other)), late, partitions, outbox);
     }
   }
 }
@@ -107,7 +114,7 @@ void TransferLines::begin(Direction& direction, Time now) {
   direction.arrival = entry.arrival;
   Active& active = transfers_[direction.active];
   Transfer& transfer = active.transfer;
-  if (active.sent == 0) {
+  if (active.at.sent == 0) {
     transfer.began = now;
     count_wait(transfer, direction.statistics);
     direction.waits.take(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
@@ -116,15 +123,91 @@ void TransferLines::begin(Direction& direction, Time now) {
     direction.waits.hold(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
                          direction.statistics.wait_behind);
   }
-  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
-  direction.origin = now - active.through(active.sent);
-  book_line(direction, now);
+  direction.piece_end = std::min(transfer.bytes, active.at.sent + piece_bytes(transfer));
+  direction.origin = now - active.through(active.at.sent);
+}
+
+void TransferLines::go_on(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
+                          Outbox& outbox) {
+  LOCKSTEP_CHECK(!sends_stretches_ || late == Time::zero(), "a stretch by another clock");
+  may_send_stretch() ? send_stretch(direction, partitions, outbox) : book_line(direction, now);
+}
+
+bool TransferLines::may_send_stretch() const {
+  constexpr std::uint64_t most_lines = 2 * stretch_bytes / line_bytes;  // frames may divide lines
+  return sends_stretches_ && lines_in_flight() + most_lines <= parameters_.lines_in_flight;
+}
+
+void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partitions,
+                                 Outbox& outbox) {
+  Active& active = transfers_[direction.active];
+  const Transfer& transfer = active.transfer;
+  const std::uint64_t begin = active.at.sent;
+  const std::uint64_t end = std::min(direction.piece_end, begin + stretch_bytes);
+  const bool to_gpu = transfer.kind == Transfer::Kind::to_gpu;
+  CopyStretch stretch;
+  stretch.offset = transfer.offset + begin;
+  stretch.buffer = transfer.buffer;
+  stretch.tenant = transfer.tenant;
+  stretch.to_gpu = to_gpu ? 1 : 0;
+  stretch.is_initial = to_gpu && transfer.is_initial ? 1 : 0;
+  if (to_gpu) stretch.number = take_slot(stretches_, free_stretches_);
+  direction.is_stretch = true;
+  direction.left = active.at;
+  direction.next = direction.origin + active.through(begin + active.bytes_at(active.at));
+  parts_.resize(partitions.size());
+  std::uint32_t lines = 0;
+  for (; active.at.sent < end; ++lines) {
+    const std::uint64_t bytes = active.bytes_at(active.at), address = active.address_of(active.at);
+    const std::uint32_t partition =
+        mapping_.partition(PhysicalAddress{address - address % line_bytes}).value();
+    CopiedLine line;
+    line.arrival =
+        direction.origin + active.through(active.at.sent + bytes) + partitions[partition].latency();
+    line.address = address;
+    line.at = static_cast<std::uint32_t>(active.at.sent - begin);
+    line.bytes = static_cast<std::uint32_t>(bytes);
+    if (!to_gpu) line.tag = enter_line(direction.active, bytes).bits();
+    parts_[partition].push_back(line);
+    active.pass(active.at, bytes);
+  }
+  if (to_gpu) {
+    stretches_[stretch.number] = {direction.active, lines};
+    stretched_ += lines;
+  }
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    if (parts_[p].empty()) continue;
+    send_lines_of(stretch, transfer, partitions[p], parts_[p], outbox);
+    parts_[p].clear();
+  }
+}
+
+void TransferLines::send_lines_of(const CopyStretch& stretch, const Transfer& transfer,
+                                  Link& partition, std::span<const CopiedLine> lines,
+                                  Outbox& outbox) const {
+  const bool has_bytes = stretch.to_gpu != 0 && stretch.is_initial == 0;
+  CopyStretch part = stretch;
+  part.lines = static_cast<std::uint32_t>(lines.size());
+  // The partition hears of the stretch with its first line.
+  std::byte* to = outbox.reserve_ahead(
+      partition, lines.front().arrival - partition.latency(), kind_of(MessageKind::copy_stretch),
+      part, lines.size_bytes() + (has_bytes ? lines.size() * line_bytes : 0));
+  std::memcpy(to, lines.data(), lines.size_bytes());
+  to += lines.size_bytes();
+  if (!has_bytes) return;
+  for (const CopiedLine& line : lines) {
+    const std::span<const std::byte> bytes =
+        host_bytes_(transfer, stretch.offset + line.at, line.bytes);
+    std::memcpy(to, bytes.data(), bytes.size());
+    std::memset(to + bytes.size(), 0, line_bytes - bytes.size());
+    to += line_bytes;
+  }
 }
 
 void TransferLines::book_line(Direction& direction, Time now) {
   const Active& active = transfers_[direction.active];
-  const std::uint64_t bytes = active.next_bytes();
-  direction.next = direction.origin + active.through(active.sent + bytes);
+  const std::uint64_t bytes = active.bytes_at(active.at);
+  direction.next = direction.origin + active.through(active.at.sent + bytes);
   if (!uplink_) return;
   const bool to_gpu = active.transfer.kind == Transfer::Kind::to_gpu;
   const Time through = uplink_.take(to_gpu, now, bytes, active.transfer.tenant);
@@ -133,27 +216,30 @@ void TransferLines::book_line(Direction& direction, Time now) {
   direction.next = through;
 }
 
-void TransferLines::advance(Direction& direction, Time now, Time late,
+void TransferLines::advance(Direction& direction, Time now, Time until, Time late,
                             std::vector<Link>& partitions, Outbox& outbox) {
   const std::uint32_t slot = direction.active;
-  const std::uint64_t bytes = send_line(slot, now + late, partitions, outbox);
   const Active& active = transfers_[slot];
   const Transfer& transfer = active.transfer;
   const auto rank = static_cast<std::size_t>(transfer.rank);
   LinkStatistics& statistics = direction.statistics;
-  statistics.bytes[transfer.tenant][rank] += bytes;
-  statistics.busy_time[transfer.tenant][rank] +=
-      femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
-  // The transfer had to wait for a place among those in flight.
-  direction.origin += now - direction.next;
-  if (active.sent < direction.piece_end) return book_line(direction, now);
+  if (direction.is_stretch) {
+    if (!leave(direction, until)) return;
+    now = direction.next;
+  } else {
+    const std::uint64_t bytes = send_line(slot, now + late, partitions, outbox);
+    count_lines(active, active.at.sent - bytes, active.at.sent, statistics);
+    // The transfer had to wait for a place among those in flight.
+    direction.origin += now - direction.next;
+  }
+  if (active.at.sent < direction.piece_end) return go_on(direction, now, late, partitions, outbox);
   direction.active = none;
   direction.ready = now;
   engine_free_ = now;
   last_direction_ = number_of(direction);
   direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
                        direction.statistics.wait_behind);
-  if (active.sent < transfer.bytes) {
+  if (active.at.sent < transfer.bytes) {
     direction.queue.put_back(transfer.rank, transfer.tenant, {direction.arrival, slot});
   } else {
     ++statistics.transfers[transfer.tenant][rank];
@@ -161,33 +247,66 @@ void TransferLines::advance(Direction& direction, Time now, Time late,
   }
 }
 
-std::uint64_t TransferLines::Active::next_bytes() const {
-  const FrameRun& run = transfer.frames[frame];
-  const std::uint64_t begin = (run.physical + in_frame) % line_bytes;
-  return std::min({line_bytes - begin, run.bytes - in_frame, transfer.bytes - sent});
+void TransferLines::count_lines(const Active& active, std::uint64_t from, std::uint64_t to,
+                                LinkStatistics& statistics) {
+  const Transfer& transfer = active.transfer;
+  const auto rank = static_cast<std::size_t>(transfer.rank);
+  statistics.bytes[transfer.tenant][rank] += to - from;
+  statistics.busy_time[transfer.tenant][rank] +=
+      femtoseconds(active.through(to) - active.through(from));
+}
+
+bool TransferLines::leave(Direction& direction, Time until) {
+  const Active& active = transfers_[direction.active];
+  Place& place = direction.left;
+  const std::uint64_t from = place.sent;
+  do {
+    active.pass(place, active.bytes_at(place));
+    direction.is_stretch = place.sent < active.at.sent;
+    if (!direction.is_stretch) break;
+    direction.next = direction.origin + active.through(place.sent + active.bytes_at(place));
+  } while (direction.next < until);
+  count_lines(active, from, place.sent, direction.statistics);
+  return !direction.is_stretch;
+}
+
+std::uint64_t TransferLines::Active::bytes_at(const Place& place) const {
+  const FrameRun& run = transfer.frames[place.frame];
+  const std::uint64_t begin = (run.physical + place.in_frame) % line_bytes;
+  return std::min({line_bytes - begin, run.bytes - place.in_frame, transfer.bytes - place.sent});
+}
+
+void TransferLines::Active::pass(Place& place, std::uint64_t bytes) const {
+  place.sent += bytes;
+  place.in_frame += bytes;
+  if (place.in_frame < transfer.frames[place.frame].bytes) return;
+  ++place.frame;
+  place.in_frame = 0;
+}
+
+/// Takes a place in flight for the next line of a transfer.
+RequestOwner TransferLines::enter_line(std::uint32_t slot, std::uint64_t bytes) {
+  const Active& active = transfers_[slot];
+  const std::uint32_t line = take_slot(lines_, free_lines_);
+  lines_[line] = {active.transfer.offset + active.at.sent, slot, static_cast<std::uint16_t>(bytes),
+                  static_cast<std::uint16_t>(active.address_of(active.at) % sector_bytes)};
+  return {RequestPart::transfer, line};
 }
 
 std::uint64_t TransferLines::send_line(std::uint32_t slot, Time departure,
                                        std::vector<Link>& partitions, Outbox& outbox) {
   Active& active = transfers_[slot];
   const Transfer& transfer = active.transfer;
-  const std::uint64_t address = transfer.frames[active.frame].physical + active.in_frame;
+  const std::uint64_t address = active.address_of(active.at);
   const std::uint64_t begin = address % line_bytes;
-  const std::uint64_t bytes = active.next_bytes();
-  const std::uint64_t offset = transfer.offset + active.sent;
-  const std::uint32_t line = take_slot(lines_, free_lines_);
-  lines_[line] = {offset, slot, static_cast<std::uint16_t>(bytes),
-                  static_cast<std::uint16_t>(begin % sector_bytes)};
-  active.sent += bytes;
-  active.in_frame += bytes;
-  if (active.in_frame == transfer.frames[active.frame].bytes) {
-    ++active.frame;
-    active.in_frame = 0;
-  }
+  const std::uint64_t bytes = active.bytes_at(active.at);
+  const std::uint64_t offset = transfer.offset + active.at.sent;
+  const RequestOwner owner = enter_line(slot, bytes);
+  active.pass(active.at, bytes);
 
   MemoryRequest request;
   request.line = address - begin;
-  request.tag = RequestOwner{RequestPart::transfer, line}.bits();
+  request.tag = owner.bits();
   request.source = source_;
   request.tenant = transfer.tenant;
   request.sectors = sectors_of(begin, begin + bytes);
@@ -215,12 +334,26 @@ TransferLines::Landing TransferLines::landing_of(std::uint32_t number) const {
 std::optional<Transfer> TransferLines::landed(std::uint32_t number, Time now) {
   const Line line = lines_[number];
   free_lines_.push_back(number);
-  Active& active = transfers_[line.transfer];
+  return acknowledge(line.transfer, line.bytes, now);
+}
+
+std::optional<Transfer> TransferLines::landed(const StretchDone& done, Time now) {
+  Stretch& stretch = stretches_[done.number];
+  const std::uint32_t transfer = stretch.transfer;
+  stretched_ -= done.lines;
+  stretch.lines -= done.lines;
+  if (stretch.lines == 0) free_stretches_.push_back(done.number);
+  return acknowledge(transfer, done.bytes, now);
+}
+
+std::optional<Transfer> TransferLines::acknowledge(std::uint32_t transfer, std::uint64_t bytes,
+                                                   Time now) {
+  Active& active = transfers_[transfer];
   last_answer_ = now;
-  active.acknowledged += line.bytes;
+  active.acknowledged += bytes;
   if (active.acknowledged < active.transfer.bytes) return std::nullopt;
   active.transfer.done = now;
-  free_transfers_.push_back(line.transfer);
+  free_transfers_.push_back(transfer);
   return std::move(active.transfer);
 }
 
@@ -233,6 +366,7 @@ Time TransferLines::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId 
   if (uplink_)
     direction.remote_free =
         std::max(direction.remote_free, uplink_.take(to_gpu, now, bytes, tenant.value()));
+  LOCKSTEP_CHECK(!direction.is_stretch, "a remote access between lines that have been sent");
   if (direction.active != none) {
     direction.origin += taken;
     direction.next += taken;

@@ -83,20 +83,15 @@ class WarpPaths {
   /// Lanes that have not exited.
   std::uint32_t alive() const { return alive_; }
 
-  /// The current path's instruction is done: the next one.
-  void advance() {
-    if (++pc_ == reconvergence_) [[unlikely]]
+  /// The current path's next `count` instructions are done, at most before_meeting().
+  void advance(std::uint32_t count = 1) {
+    pc_ += count;
+    if (pc_ == reconvergence_) [[unlikely]]
       reconverge();
   }
   /// Returns how many instructions, one after the other, the current path can execute before it
   /// meets others.
   std::uint32_t before_meeting() const { return reconvergence_ - pc_; }
-  /// The current path's next `count` instructions are done, at most before_meeting().
-  void advance(std::uint32_t count) {
-    pc_ += count;
-    if (pc_ == reconvergence_) [[unlikely]]
-      reconverge();
-  }
   /// Moves all lanes of the current path to `target`.
   void jump(std::uint32_t target) {
     if (target <= pc_) {

@@ -19,8 +19,9 @@ MemoryPartition::MemoryPartition(Setup setup)
              L2Halves(setup.noc.halves, setup.topology, setup.index), sources_, setup.tenants,
              transactions_, banks_, statistics_, agenda_, setup.express),
       controller_(sources_, transactions_, banks_, agenda_),
-      answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
-               agenda_),
+      stretches_(std::move(setup.initial)),
+      answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, stretches_,
+               statistics_, agenda_),
       epochs_(std::move(setup.epochs)) {
   set_tenants(statistics_, setup.tenants);
   if (setup.count_banks) banks_.dram().count_banks(setup.tenants);
@@ -32,11 +33,11 @@ MemoryPartition::MemoryPartition(Setup setup)
 
 Time MemoryPartition::next_activity() const {
   const Time own = std::min(clock_.edge(cycle_), banks_.next_command());
-  return std::min(own, epochs_.next(own));
+  return std::min({own, epochs_.next(own), stretches_.next()});
 }
 
 void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
-  accept(inbox);
+  accept(horizon, inbox);
   banks_.warm_returns(bytes_);
   banks_.warm_answers(bytes_);
   while (true) {
@@ -100,14 +101,18 @@ void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
   cycle_ = agenda_.next();
 }
 
-void MemoryPartition::accept(Inbox inbox) {
+void MemoryPartition::accept(Time horizon, Inbox inbox) {
   // Number of transactions whose data fit together in a core's nearest cache.
   constexpr std::size_t at_once = 32;
   for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
     warm_requests(some);
-    for (const MessageHeader* message : some) accept(*message);
+    for (const MessageHeader* message : some) {
+      while (stretches_.comes_before(*message)) [[unlikely]] accept_line();
+      accept(*message);
+    }
   }
+  while (stretches_.next() < horizon) accept_line();
   cycle_ = agenda_.next();
 }
 
@@ -115,6 +120,9 @@ void MemoryPartition::accept(const MessageHeader& message) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_request:
       accept_request(message);
+      break;
+    case MessageKind::copy_stretch:
+      stretches_.take(message);
       break;
     case MessageKind::zero_range:
       accept_zero(message);
@@ -179,7 +187,18 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
   });
 }
 
-void MemoryPartition::accept_request(const MessageHeader& message) {
+void MemoryPartition::accept_line() {
+  const MessageHeader& message = stretches_.take_line();
+  Transaction& t = accept_request(message);
+  t.stretch = t.request.operation == MemoryOperation::store;
+  if (stretches_.next() == Time::never()) return;
+  const std::uint64_t next = stretches_.next_address();
+  const std::uint32_t line = bytes_.line_of(PhysicalAddress{next - next % line_bytes});
+  banks_[banks_.bank_of(line)].warm_set(line);
+  bytes_.warm_line(line);
+}
+
+Transaction& MemoryPartition::accept_request(const MessageHeader& message) {
   const auto& request = message.body<MemoryRequest>();
   LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 && request.line % line_bytes == 0,
                  "a request is for no sectors of one line");
@@ -193,11 +212,15 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   t.arriving = 0;
   t.written = false;
   t.copied = false;
+  t.stretch = false;
   t.line = bytes_.line_of(PhysicalAddress{request.line});
   t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
   t.arrival = clock_.at_or_after(message.arrival);
   bytes_.accept(index, message.payload_data());
-  if (request.operation == MemoryOperation::inspect) return answers_.add_inspected(index);
+  if (request.operation == MemoryOperation::inspect) {
+    answers_.add_inspected(index);
+    return t;
+  }
   PartitionStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
   ++counts.requests;
   counts.bytes_in += message.payload_bytes;
@@ -206,6 +229,7 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   } else {
     input_.add(index);
   }
+  return t;
 }
 
 /// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
@@ -276,9 +300,11 @@ std::string MemoryPartition::waiting_for() const {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 6);
+  archive.section("partition", 7);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
-  archive.section("partition/requests", 4);
+  archive.section("partition/stretches", 1);
+  archive(stretches_);
+  archive.section("partition/requests", 5);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 2);
   bytes_.serialize(archive);

@@ -10,6 +10,7 @@
 #include "models/coordinator/policy_epochs.hpp"
 #include "models/memory/bytes/partition_bytes.hpp"
 #include "models/memory/controller_input.hpp"
+#include "models/memory/copy_stretches.hpp"
 #include "models/memory/partition_agenda.hpp"
 #include "models/memory/partition_answers.hpp"
 #include "models/memory/partition_banks.hpp"
@@ -55,7 +56,8 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     std::unique_ptr<Replacement> replacement;
     std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< scheduler of each channel
     PolicyEpochs epochs;
-    bool express = true;  ///< false: every request queues, which gives the same times
+    InitialBytes initial;  ///< contents of the tenants' buffers; empty: copies come line by line
+    bool express = true;   ///< false: every request queues, which gives the same times
   };
   explicit MemoryPartition(Setup setup);
 
@@ -66,16 +68,20 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;
-  bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
+  bool finished() const override {
+    return transactions_.used() == 0 && answers_.idle() && stretches_.empty();
+  }
   std::string waiting_for() const override;
   /// Releases the bytes of all frames, which are free for good.
   void forget_bytes() { bytes_.forget(); }
 
  private:
-  // Arrivals, before any cycle of the window.
-  void accept(Inbox inbox);
+  // Arrivals before `horizon`, before any cycle of the window.
+  void accept(Time horizon, Inbox inbox);
   void accept(const MessageHeader& message);
-  void accept_request(const MessageHeader& message);
+  Transaction& accept_request(const MessageHeader& message);
+  /// Accepts the next line of a stretch.
+  void accept_line();
   void accept_zero(const MessageHeader& message);
   void accept_copy(const MessageHeader& message);
   void warm_requests(Inbox inbox) const;
@@ -108,6 +114,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   PartitionBanks banks_;
   PartitionInput input_;
   ControllerInput controller_;
+  CopyStretches stretches_;
   PartitionAnswers answers_;
   PolicyEpochs epochs_;
   std::deque<Mark> marks_;  ///< marks of this window

@@ -6,8 +6,8 @@ namespace lockstep {
 
 PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
                                    RequestSources& sources, TransactionPool& transactions,
-                                   PartitionBytes& bytes, PartitionStatistics& statistics,
-                                   PartitionAgenda& agenda)
+                                   PartitionBytes& bytes, CopyStretches& stretches,
+                                   PartitionStatistics& statistics, PartitionAgenda& agenda)
     : queue_(l2.response_queue),
       past_queue_(l2.bypass_path == BypassPath::own),
       clock_(clock),
@@ -15,6 +15,7 @@ PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const 
       sources_(sources),
       transactions_(transactions),
       bytes_(bytes),
+      stretches_(stretches),
       statistics_(statistics),
       agenda_(agenda),
       port_(l2.response_rate) {}
@@ -111,6 +112,11 @@ void PartitionAnswers::respond_in_turn(const L2Bank::Pending& answer, L2Cycle no
 
 void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& outbox) {
   const Transaction& t = transactions_[index];
+  if (t.stretch) {
+    acknowledge(t, departure, outbox);
+    transactions_.release(index);
+    return;
+  }
   const MemoryRequest& request = t.request;
   const std::uint32_t size = t.response_bytes();
   const auto way = sources_.way_to(request.source, request.requester, clock_.edge(departure));
@@ -124,6 +130,13 @@ void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& o
   statistics_.tenant[request.tenant].bytes_out += size;
   sources_.answered(way);
   transactions_.release(index);
+}
+
+void PartitionAnswers::acknowledge(const Transaction& t, L2Cycle departure, Outbox& outbox) {
+  const auto way = sources_.way_to(t.request.source, t.request.requester, clock_.edge(departure));
+  if (const std::optional<StretchDone> done = stretches_.answered(t.request.tag); done)
+    outbox.send(way.link, way.departure, kind_of(MessageKind::stretch_done), *done);
+  sources_.answered(way);
 }
 
 }  // namespace lockstep

@@ -20,6 +20,7 @@
 #include "core/engine/outbox.hpp"
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/copy_stretches.hpp"
 #include "models/memory/partition_banks.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/noc/port.hpp"
@@ -31,7 +32,8 @@ class PartitionAnswers {
  public:
   PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
-                   PartitionStatistics& statistics, PartitionAgenda& agenda);
+                   CopyStretches& stretches, PartitionStatistics& statistics,
+                   PartitionAgenda& agenda);
 
   /// Adds the answer to an inspection, a zeroing or a copy, which leaves in a cycle of its own.
   void add_inspected(std::uint32_t transaction) {
@@ -95,6 +97,8 @@ class PartitionAnswers {
   /// Sends the answer through the port, behind earlier ones.
   void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
   void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
+  /// Acknowledges a line of a stretch.
+  void acknowledge(const Transaction& t, L2Cycle departure, Outbox& outbox);
 
   const std::uint32_t queue_;
   const bool past_queue_;  ///< answers to requests past the L2 do not pass the response queue
@@ -103,6 +107,7 @@ class PartitionAnswers {
   RequestSources& sources_;
   TransactionPool& transactions_;
   PartitionBytes& bytes_;
+  CopyStretches& stretches_;
   PartitionStatistics& statistics_;
   PartitionAgenda& agenda_;
 

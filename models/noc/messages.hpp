@@ -105,6 +105,10 @@ enum class MessageKind : std::uint16_t {
   link_moved,     ///< link -> host
   link_answer,    ///< host -> link: answer to a remote access, which the link passes on to the SM
 
+  // Copies that the host serves; bodies in models/noc/copy_stretch.hpp.
+  copy_stretch,  ///< host -> partition
+  stretch_done,  ///< partition -> host
+
   // Thread block clusters; bodies in models/noc/cluster_messages.hpp.
   cluster_joins,   ///< SM -> hub: a block of a cluster has started there
   cluster_access,  ///< SM -> hub -> SM: to shared memory of another block

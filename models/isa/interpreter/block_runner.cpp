@@ -266,7 +266,7 @@ bool BlockRunner::run_straight(Warp& warp, std::uint64_t most, InterpreterCounts
   const PlacedBytes shared{0, shared_.size(), shared_.data()};
   context_.active = context_.path = path;
   std::uint32_t done = 0;
-  std::uint64_t left_out = 0;  // by guards, of all instructions
+  std::uint64_t left_out = 0;  // lanes left out by guards, summed over the instructions
   for (; done < count; ++done) {
     const Instruction& i = instructions[done];
     if (i.guard != no_predicate) {

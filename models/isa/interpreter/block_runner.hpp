@@ -122,8 +122,17 @@ class BlockRunner {
   /// Returns bytes of this block's shared memory; nullptr: some are outside.
   std::byte* shared_bytes(std::uint64_t offset, std::uint64_t bytes);
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  /// Returns the bytes of a lane's access. Throws UserError if it is misaligned or in no memory.
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
-                    std::uint64_t address, unsigned bytes);
+                    std::uint64_t address, unsigned bytes) {
+    if (instruction.memory.space == Space::global && (address & (bytes - 1)) == 0) [[likely]]
+      if (std::byte* found = state_.memory.find(address, bytes);
+          found != nullptr && !state_.memory.is_fresh())
+        return found;
+    return locate_anywhere(warp, instruction, lane, address, bytes);
+  }
+  std::byte* locate_anywhere(Warp& warp, const Instruction& instruction, unsigned lane,
+                             std::uint64_t address, unsigned bytes);
   /// Notes an access to memory that has never been written.
   void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);

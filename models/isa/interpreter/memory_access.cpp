@@ -117,8 +117,8 @@ std::byte* BlockRunner::local_bytes(Warp& warp, unsigned lane, std::uint64_t off
   return mine.data() + offset;
 }
 
-std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsigned lane,
-                               std::uint64_t address, unsigned bytes) {
+std::byte* BlockRunner::locate_anywhere(Warp& warp, const Instruction& instruction, unsigned lane,
+                                        std::uint64_t address, unsigned bytes) {
   Space space = instruction.memory.space;
   std::uint64_t offset = address;
   if (space == Space::generic) {

@@ -15,10 +15,10 @@ namespace lockstep::isa {
 
 class StraightCode {
  public:
-  /// What executes an instruction: one of both.
+  /// The functions that execute an instruction, of which it has one kind.
   struct Step {
     Execute execute = nullptr;
-    Moves moves{};              ///< of loads and stores
+    Moves moves{};              ///< functions of a load or store
     bool loads_shared = false;  ///< a load of the block's own shared memory
   };
 

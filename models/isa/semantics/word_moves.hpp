@@ -27,8 +27,8 @@ using MoveLanes = bool (*)(const Instruction&, const WarpContext&, const PlacedB
 /// Functions for a load or store; nullptr: its space, type or width has none.
 struct Moves {
   MoveLanes move = nullptr;
-  /// Of a store: returns whether the memory has the lanes' values already.  False, too, if a lane's
-  /// access is misaligned or not within the memory.
+  /// Returns whether the memory has the values of a store's lanes already.  A lane's access that is
+  /// misaligned or not within the memory gives false, too.
   MoveLanes has = nullptr;
 };
 

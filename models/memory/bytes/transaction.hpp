@@ -31,18 +31,20 @@ struct alignas(64) Transaction {
   bool whole : 1 = false;    ///< the store writes all bytes of its sectors
   bool copied : 1 = false;   ///< the half of L2 next to the sender has a copy
   bool written : 1 = false;  ///< an atomic written through: DRAM has the write
+  bool stretch : 1 = false;  ///< a line to the GPU of a stretch, see CopyStretches
 
   template <class Archive>
   void serialize(Archive& archive) {
-    bool past_l2 = bypass, all_bytes = whole, in_dram = written, near = copied;
+    bool past_l2 = bypass, all_bytes = whole, in_dram = written, near = copied, of_one = stretch;
     std::uint8_t there = hits, coming = arriving;
     archive(request, arrival, line, next, next_read, missing, there, coming, bank, past_l2,
-            all_bytes, in_dram, near);
+            all_bytes, in_dram, near, of_one);
     hits = there & 0xf;
     arriving = coming & 0xf;
     bypass = past_l2;
     whole = all_bytes;
     written = in_dram;
+    stretch = of_one;
     copied = near;
   }
 

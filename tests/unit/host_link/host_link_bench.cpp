@@ -23,16 +23,17 @@ HostLink HostLinkBench::make(std::uint32_t lines_in_flight) {
   return make(parameters(lines_in_flight));
 }
 
-HostLink HostLinkBench::make(const HostParameters& settings) {
+HostLink HostLinkBench::make(const HostParameters& settings, bool stretches) {
   std::vector<Link> links;
   for (std::uint32_t p = 0; p < partitions; ++p) {
     links.emplace_back(LinkId{p}, ComponentId{p}, 500_ns);
   }
-  return HostLink(settings, AddressMapping(AddressMapping::Kind::plain, partitions), links,
-                  [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-                    return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
-                  },
-                  {0, 1, 2, 3, 4, 5});
+  return HostLink(
+      settings, AddressMapping(AddressMapping::Kind::plain, partitions), links,
+      [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+        return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
+      },
+      {0, 1, 2, 3, 4, 5}, {}, {}, stretches);
 }
 
 void HostLinkBench::SetUp() {

@@ -28,7 +28,7 @@ class HostLinkBench : public testing::Test {
   static HostParameters parameters(std::uint32_t lines_in_flight = 100000);
   HostLink make(std::uint32_t lines_in_flight = 100000);
   /// Tenant n has priority n.
-  HostLink make(const HostParameters& settings);
+  HostLink make(const HostParameters& settings, bool stretches = false);
   void SetUp() override;
 
   Transfer transfer(Transfer::Kind kind, std::uint64_t bytes, std::uint16_t tenant = 0,

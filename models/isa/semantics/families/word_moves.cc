@@ -78,7 +78,7 @@ LOCKSTEP_INLINE bool is_zero(const Vector& values) {
 template <class Address, unsigned word_bytes>
 struct Regular {
   bool is_run, is_one;
-  OfGroups<Address> offset;  ///< of the first word of each group in the memory
+  OfGroups<Address> offset;  ///< offset of the first word of each group in the memory
 
   LOCKSTEP_INLINE Regular(const Instruction& instruction, const WarpContext& context,
                           const PlacedBytes& memory) {
@@ -109,7 +109,7 @@ struct Regular {
   }
 };
 
-/// What a lane accesses, as one access of this computer where there is one of its length.
+/// Bytes that a lane accesses, as one access of this computer where there is one of that length.
 template <unsigned bytes>
 struct Whole {
   std::byte at[bytes];
@@ -185,7 +185,7 @@ struct Whole {
   }
 };
 
-/// Which side of a copy other blocks may look at.
+/// The side of a copy that other blocks may look at.
 enum class Seen : u8 { neither, from, to };
 
 /// Copies the words of a group that stand one behind the other.
