@@ -36,9 +36,9 @@ struct Offsets {
     // Memories are shorter than half of what an address can say: a sign shows what is outside.
     const auto last = static_cast<Address>(memory.bytes - access_bytes);
     Address low = 0, outside = 0;
-    LOCKSTEP_LANES {
-      low |= of[i];
-      outside |= of[i] | (last - of[i]);
+    for (const Address offset : of) {
+      low |= offset;
+      outside |= offset | (last - offset);
     }
     fit = memory.bytes >= access_bytes && memory.base % access_bytes == 0 &&
           low % access_bytes == 0 && outside >> (8 * sizeof(Address) - 1) == 0;
