@@ -218,6 +218,7 @@ std::span<std::byte> TenantBuffers::host_bytes(const Transfer& transfer, std::ui
                                                std::uint64_t bytes) {
   const BufferId buffer{transfer.buffer};
   if (transfer.kind == Transfer::Kind::inspect) return left(buffer).captured.at(offset, bytes);
+  if (transfer.kind == Transfer::Kind::to_host) return host(buffer).overwrite(offset, bytes);
   return host(buffer).at(offset, bytes);
 }
 

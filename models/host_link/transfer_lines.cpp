@@ -81,7 +81,8 @@ void TransferLines::act(Time now, Time until, Time late, std::vector<Link>& part
       go_on(direction, now, late, partitions, outbox);
     } else {
       const Direction& other = directions_[1 - number_of(direction)];
-      advance(direction, now, std::min(until, next_of(other)), late, partitions, outbox);
+      const Time end = direction.is_stretch ? std::min(until, next_of(other)) : until;
+      advance(direction, now, end, late, partitions, outbox);
     }
   }
 }
@@ -268,20 +269,6 @@ bool TransferLines::leave(Direction& direction, Time until) {
   } while (direction.next < until);
   count_lines(active, from, place.sent, direction.statistics);
   return !direction.is_stretch;
-}
-
-std::uint64_t TransferLines::Active::bytes_at(const Place& place) const {
-  const FrameRun& run = transfer.frames[place.frame];
-  const std::uint64_t begin = (run.physical + place.in_frame) % line_bytes;
-  return std::min({line_bytes - begin, run.bytes - place.in_frame, transfer.bytes - place.sent});
-}
-
-void TransferLines::Active::pass(Place& place, std::uint64_t bytes) const {
-  place.sent += bytes;
-  place.in_frame += bytes;
-  if (place.in_frame < transfer.frames[place.frame].bytes) return;
-  ++place.frame;
-  place.in_frame = 0;
 }
 
 /// Takes a place in flight for the next line of a transfer.

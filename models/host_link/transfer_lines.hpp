@@ -20,6 +20,7 @@
 /// them is acknowledged.  A stretch has the bytes that the host's buffer has when it begins.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -136,12 +137,23 @@ class TransferLines {
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
     }
     /// Returns the bytes of the line at a place that lie in this frame and transfer.
-    std::uint64_t bytes_at(const Place& place) const;
+    std::uint64_t bytes_at(const Place& place) const {
+      const FrameRun& run = transfer.frames[place.frame];
+      const std::uint64_t begin = (run.physical + place.in_frame) % line_bytes;
+      return std::min(
+          {line_bytes - begin, run.bytes - place.in_frame, transfer.bytes - place.sent});
+    }
     std::uint64_t address_of(const Place& place) const {
       return transfer.frames[place.frame].physical + place.in_frame;
     }
     /// Moves the place behind `bytes` of its frame.
-    void pass(Place& place, std::uint64_t bytes) const;
+    void pass(Place& place, std::uint64_t bytes) const {
+      place.sent += bytes;
+      place.in_frame += bytes;
+      if (place.in_frame < transfer.frames[place.frame].bytes) return;
+      ++place.frame;
+      place.in_frame = 0;
+    }
   };
   /// A stretch to the GPU that is not acknowledged.
   struct Stretch {
