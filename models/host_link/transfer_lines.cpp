@@ -47,7 +47,7 @@ void TransferLines::start(Transfer transfer, Time now) {
   direction.waits.enter(active.transfer.tenant, now.femtoseconds());
 }
 
-Time TransferLines::next_of(const Direction& direction) const {
+[[gnu::always_inline]] inline Time TransferLines::next_of(const Direction& direction) const {
   if (direction.active != none) {
     if (direction.is_stretch) return direction.next;
     if (lines_in_flight() >= parameters_.lines_in_flight) return Time::never();
@@ -70,6 +70,13 @@ Time TransferLines::with_one_engine(const Direction& direction, Time ready) cons
 
 Time TransferLines::next_activity() const {
   return std::min(next_of(directions_[0]), next_of(directions_[1]));
+}
+
+[[gnu::always_inline]] inline void TransferLines::go_on(Direction& direction, Time now, Time late,
+                                                        std::vector<Link>& partitions,
+                                                        Outbox& outbox) {
+  LOCKSTEP_CHECK(!sends_stretches_ || late == Time::zero(), "a stretch by another clock");
+  may_send_stretch() ? send_stretch(direction, partitions, outbox) : book_line(direction, now);
 }
 
 void TransferLines::act(Time now, Time until, Time late, std::vector<Link>& partitions,
@@ -128,15 +135,19 @@ void TransferLines::begin(Direction& direction, Time now) {
   direction.origin = now - active.through(active.at.sent);
 }
 
-void TransferLines::go_on(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
-                          Outbox& outbox) {
-  LOCKSTEP_CHECK(!sends_stretches_ || late == Time::zero(), "a stretch by another clock");
-  may_send_stretch() ? send_stretch(direction, partitions, outbox) : book_line(direction, now);
-}
-
 bool TransferLines::may_send_stretch() const {
   constexpr std::uint64_t most_lines = 2 * stretch_bytes / line_bytes;  // frames may divide lines
   return sends_stretches_ && lines_in_flight() + most_lines <= parameters_.lines_in_flight;
+}
+
+/// Takes a place in flight for the next line of a transfer.
+[[gnu::always_inline]] inline RequestOwner TransferLines::enter_line(std::uint32_t slot,
+                                                                     std::uint64_t bytes) {
+  const Active& active = transfers_[slot];
+  const std::uint32_t line = take_slot(lines_, free_lines_);
+  lines_[line] = {active.transfer.offset + active.at.sent, slot, static_cast<std::uint16_t>(bytes),
+                  static_cast<std::uint16_t>(active.address_of(active.at) % sector_bytes)};
+  return {RequestPart::transfer, line};
 }
 
 void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partitions,
@@ -269,15 +280,6 @@ bool TransferLines::leave(Direction& direction, Time until) {
   } while (direction.next < until);
   count_lines(active, from, place.sent, direction.statistics);
   return !direction.is_stretch;
-}
-
-/// Takes a place in flight for the next line of a transfer.
-RequestOwner TransferLines::enter_line(std::uint32_t slot, std::uint64_t bytes) {
-  const Active& active = transfers_[slot];
-  const std::uint32_t line = take_slot(lines_, free_lines_);
-  lines_[line] = {active.transfer.offset + active.at.sent, slot, static_cast<std::uint16_t>(bytes),
-                  static_cast<std::uint16_t>(active.address_of(active.at) % sector_bytes)};
-  return {RequestPart::transfer, line};
 }
 
 std::uint64_t TransferLines::send_line(std::uint32_t slot, Time departure,

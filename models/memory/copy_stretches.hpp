@@ -37,6 +37,10 @@ class CopyStretches {
   /// Takes the next line.  Returns its request, as if it were a message; valid until the next call.
   /// The tag of a line to the GPU is the number that answered() takes.
   const MessageHeader& take_line();
+  /// Returns whether take_line() made the message.
+  bool made(const MessageHeader& message) const {
+    return static_cast<const void*>(&message) == request_.data();
+  }
   /// Notes the acknowledgement of a line to the GPU.  Returns what the host is told if it was the
   /// stretch's last.
   std::optional<StretchDone> answered(std::uint32_t number);

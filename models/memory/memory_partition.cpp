@@ -104,15 +104,17 @@ void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
 void MemoryPartition::accept(Time horizon, Inbox inbox) {
   // Number of transactions whose data fit together in a core's nearest cache.
   constexpr std::size_t at_once = 32;
-  for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
-    const Inbox some = inbox.first(std::min(at_once, inbox.size()));
-    warm_requests(some);
-    for (const MessageHeader* message : some) {
-      while (stretches_.comes_before(*message)) [[unlikely]] accept_line();
-      accept(*message);
+  for (Inbox some;;) {
+    if (some.empty() && !inbox.empty()) {
+      some = inbox.first(std::min(at_once, inbox.size()));
+      inbox = inbox.subspan(some.size());
+      warm_requests(some);
     }
+    const bool is_line = some.empty() || stretches_.comes_before(*some.front());
+    if (is_line && stretches_.next() >= horizon) break;
+    accept(is_line ? take_line() : *some.front());
+    if (!is_line) some = some.subspan(1);
   }
-  while (stretches_.next() < horizon) accept_line();
   cycle_ = agenda_.next();
 }
 
@@ -187,18 +189,17 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
   });
 }
 
-void MemoryPartition::accept_line() {
+const MessageHeader& MemoryPartition::take_line() {
   const MessageHeader& message = stretches_.take_line();
-  Transaction& t = accept_request(message);
-  t.stretch = t.request.operation == MemoryOperation::store;
-  if (stretches_.next() == Time::never()) return;
+  if (stretches_.next() == Time::never()) return message;
   const std::uint64_t next = stretches_.next_address();
   const std::uint32_t line = bytes_.line_of(PhysicalAddress{next - next % line_bytes});
   banks_[banks_.bank_of(line)].warm_set(line);
   bytes_.warm_line(line);
+  return message;
 }
 
-Transaction& MemoryPartition::accept_request(const MessageHeader& message) {
+void MemoryPartition::accept_request(const MessageHeader& message) {
   const auto& request = message.body<MemoryRequest>();
   LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 && request.line % line_bytes == 0,
                  "a request is for no sectors of one line");
@@ -212,15 +213,12 @@ Transaction& MemoryPartition::accept_request(const MessageHeader& message) {
   t.arriving = 0;
   t.written = false;
   t.copied = false;
-  t.stretch = false;
+  t.stretch = stretches_.made(message) && request.operation == MemoryOperation::store;
   t.line = bytes_.line_of(PhysicalAddress{request.line});
   t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
   t.arrival = clock_.at_or_after(message.arrival);
   bytes_.accept(index, message.payload_data());
-  if (request.operation == MemoryOperation::inspect) {
-    answers_.add_inspected(index);
-    return t;
-  }
+  if (request.operation == MemoryOperation::inspect) return answers_.add_inspected(index);
   PartitionStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
   ++counts.requests;
   counts.bytes_in += message.payload_bytes;
@@ -229,7 +227,6 @@ Transaction& MemoryPartition::accept_request(const MessageHeader& message) {
   } else {
     input_.add(index);
   }
-  return t;
 }
 
 /// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.

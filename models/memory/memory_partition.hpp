@@ -79,9 +79,9 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   // Arrivals before `horizon`, before any cycle of the window.
   void accept(Time horizon, Inbox inbox);
   void accept(const MessageHeader& message);
-  Transaction& accept_request(const MessageHeader& message);
-  /// Accepts the next line of a stretch.
-  void accept_line();
+  void accept_request(const MessageHeader& message);
+  /// Returns the next line of a stretch, and fetches what the one behind it will touch.
+  const MessageHeader& take_line();
   void accept_zero(const MessageHeader& message);
   void accept_copy(const MessageHeader& message);
   void warm_requests(Inbox inbox) const;
