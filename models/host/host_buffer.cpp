@@ -37,6 +37,7 @@ std::span<std::byte> HostBuffer::at(std::uint64_t offset, std::uint64_t size) {
 }
 
 std::span<std::byte> HostBuffer::overwrite(std::uint64_t offset, std::uint64_t size) {
+  LOCKSTEP_CHECK(offset + size <= size_, "access past the end of a host buffer");
   const std::uint64_t page = offset / page_size;
   const bool is_line = size == line_size && offset % line_size == 0;
   if (!content_ || !is_line || page_bytes_at(page) < page_size) return at(offset, size);

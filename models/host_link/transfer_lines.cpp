@@ -166,7 +166,7 @@ void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partit
   if (to_gpu) stretch.number = take_slot(stretches_, free_stretches_);
   direction.is_stretch = true;
   direction.left = active.at;
-  direction.next = direction.origin + active.through(begin + active.bytes_at(active.at));
+  direction.next = departure_of(direction, active, active.at);
   parts_.resize(partitions.size());
   std::uint32_t lines = 0;
   for (; active.at.sent < end; ++lines) {
@@ -174,8 +174,7 @@ void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partit
     const std::uint32_t partition =
         mapping_.partition(PhysicalAddress{address - address % line_bytes}).value();
     CopiedLine line;
-    line.arrival =
-        direction.origin + active.through(active.at.sent + bytes) + partitions[partition].latency();
+    line.arrival = departure_of(direction, active, active.at) + partitions[partition].latency();
     line.address = address;
     line.at = static_cast<std::uint32_t>(active.at.sent - begin);
     line.bytes = static_cast<std::uint32_t>(bytes);
@@ -218,9 +217,9 @@ void TransferLines::send_lines_of(const CopyStretch& stretch, const Transfer& tr
 
 void TransferLines::book_line(Direction& direction, Time now) {
   const Active& active = transfers_[direction.active];
-  const std::uint64_t bytes = active.bytes_at(active.at);
-  direction.next = direction.origin + active.through(active.at.sent + bytes);
+  direction.next = departure_of(direction, active, active.at);
   if (!uplink_) return;
+  const std::uint64_t bytes = active.bytes_at(active.at);
   const bool to_gpu = active.transfer.kind == Transfer::Kind::to_gpu;
   const Time through = uplink_.take(to_gpu, now, bytes, active.transfer.tenant);
   if (through <= direction.next) return;
@@ -276,7 +275,7 @@ bool TransferLines::leave(Direction& direction, Time until) {
     active.pass(place, active.bytes_at(place));
     direction.is_stretch = place.sent < active.at.sent;
     if (!direction.is_stretch) break;
-    direction.next = direction.origin + active.through(place.sent + active.bytes_at(place));
+    direction.next = departure_of(direction, active, place);
   } while (direction.next < until);
   count_lines(active, from, place.sent, direction.statistics);
   return !direction.is_stretch;

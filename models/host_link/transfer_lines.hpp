@@ -211,6 +211,10 @@ class TransferLines {
   /// Returns the bytes after which a transfer lets others have their turn.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
+  /// Returns when the line at a place of the transfer in service leaves if nothing holds it up.
+  static Time departure_of(const Direction& direction, const Active& active, const Place& place) {
+    return direction.origin + active.through(place.sent + active.bytes_at(place));
+  }
   /// Sends the next stretch of the piece in service, or sets when its next line leaves.
   void go_on(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
              Outbox& outbox);

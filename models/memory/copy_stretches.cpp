@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/error/error.hpp"
 #include "core/memory/slots.hpp"
 #include "models/noc/store_payload.hpp"
 

@@ -9,11 +9,9 @@ NamedBarriers::NamedBarriers(const Program& program, std::vector<InterpretedWarp
     : program_(program), warps_(warps) {}
 
 void NamedBarriers::clear(Barrier& barrier) const {
-  std::vector<std::uint32_t> arrived = std::move(barrier.arrived);
-  std::vector<std::uint32_t> waiting = std::move(barrier.waiting);
-  arrived.assign(warps_.size(), 0);
-  waiting.assign(warps_.size(), 0);
-  barrier = {.arrived = std::move(arrived), .waiting = std::move(waiting)};
+  barrier = {.arrived = std::move(barrier.arrived), .waiting = std::move(barrier.waiting)};
+  barrier.arrived.assign(warps_.size(), 0);
+  barrier.waiting.assign(warps_.size(), 0);
 }
 
 void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,

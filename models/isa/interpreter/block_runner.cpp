@@ -264,26 +264,21 @@ bool BlockRunner::run_straight(Warp& warp, std::uint64_t most, InterpreterCounts
   const Instruction* const instructions = state_.program.instructions.data() + first;
   const StraightCode::Step* const steps = state_.straight.steps().data() + first;
   const PlacedBytes shared{0, shared_.size(), shared_.data()};
-  context_.active = context_.path = path;
+  context_.path = path;
   std::uint32_t done = 0;
   std::uint64_t left_out = 0;  // lanes left out by guards, summed over the instructions
   for (; done < count; ++done) {
     const Instruction& i = instructions[done];
-    if (i.guard != no_predicate) {
-      context_.active = warp.guarded(i, path);
-      left_out += static_cast<unsigned>(std::popcount(path & ~context_.active));
-      if (context_.active == 0) continue;
-    } else {
-      context_.active = path;
-    }
+    const std::uint32_t active = warp.guarded(i, path);
+    context_.active = active;
     const StraightCode::Step& step = steps[done];
     if (step.execute != nullptr) {
-      step.execute(i, context_);
-    } else if (!(step.loads_shared ? step.moves.move(i, context_, shared)
-                                   : move_lanes(warp, i, step.moves))) {
-      left_out -= static_cast<unsigned>(std::popcount(path & ~context_.active));
+      if (active != 0) step.execute(i, context_);
+    } else if (active != 0 && !(step.loads_shared ? step.moves.move(i, context_, shared)
+                                                  : move_lanes(warp, i, step.moves))) {
       break;
     }
+    if (active != path) left_out += static_cast<unsigned>(std::popcount(path & ~active));
   }
   if (done == 0) return false;
   counts.warp_instructions += done;

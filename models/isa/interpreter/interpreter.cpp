@@ -12,8 +12,8 @@
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/cluster_runner.hpp"
 #include "models/isa/interpreter/turn_watch.hpp"
-#include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/load.hpp"
+#include "models/isa/semantics/whole_access.hpp"
 #include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {

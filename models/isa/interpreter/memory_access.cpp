@@ -7,9 +7,9 @@
 #include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/lane_address.hpp"
-#include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
+#include "models/isa/semantics/whole_access.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
 #include "models/isa/text/kernel_title.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
+#include "models/isa/semantics/whole_access.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
@@ -109,82 +110,6 @@ struct Regular {
   }
 };
 
-/// Bytes that a lane accesses, as one access of this computer where there is one of that length.
-template <unsigned bytes>
-struct Whole {
-  std::byte at[bytes];
-
-  LOCKSTEP_INLINE void load(const std::byte* from) {
-    if constexpr (bytes == 1)
-      set(__atomic_load_n(reinterpret_cast<const u8*>(from), __ATOMIC_RELAXED));
-    if constexpr (bytes == 2)
-      set(__atomic_load_n(reinterpret_cast<const u16*>(from), __ATOMIC_RELAXED));
-    if constexpr (bytes == 4)
-      set(__atomic_load_n(reinterpret_cast<const u32*>(from), __ATOMIC_RELAXED));
-    if constexpr (bytes == 8)
-      set(__atomic_load_n(reinterpret_cast<const u64*>(from), __ATOMIC_RELAXED));
-    if constexpr (bytes >= 16)
-      for (unsigned i = 0; i < bytes; i += 16) load_16(at + i, from + i);
-  }
-  LOCKSTEP_INLINE void store(std::byte* to) const {
-    if constexpr (bytes == 1)
-      __atomic_store_n(reinterpret_cast<u8*>(to), get<u8>(), __ATOMIC_RELAXED);
-    if constexpr (bytes == 2)
-      __atomic_store_n(reinterpret_cast<u16*>(to), get<u16>(), __ATOMIC_RELAXED);
-    if constexpr (bytes == 4)
-      __atomic_store_n(reinterpret_cast<u32*>(to), get<u32>(), __ATOMIC_RELAXED);
-    if constexpr (bytes == 8)
-      __atomic_store_n(reinterpret_cast<u64*>(to), get<u64>(), __ATOMIC_RELAXED);
-    if constexpr (bytes >= 16)
-      for (unsigned i = 0; i < bytes; i += 16) store_16(to + i, at + i);
-  }
-  template <class Word>
-  LOCKSTEP_INLINE void set(Word word, unsigned k = 0) {
-    __builtin_memcpy(at + k * sizeof word, &word, sizeof word);
-  }
-  template <class Word>
-  LOCKSTEP_INLINE Word get(unsigned k = 0) const {
-    Word word;
-    __builtin_memcpy(&word, at + k * sizeof word, sizeof word);
-    return word;
-  }
-
-  // In assembly, since the compiler may split a vector access into two words.
-  LOCKSTEP_INLINE static void load_16(std::byte* to, const std::byte* from) {
-#if defined(__x86_64__)
-    __m128i value;
-#if defined(__AVX__)
-    asm volatile("vmovdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<const __m128i*>(from)));
-#else
-    asm volatile("movdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<const __m128i*>(from)));
-#endif
-    __builtin_memcpy(to, &value, 16);
-#else
-    for (unsigned i = 0; i < 16; i += 8) {
-      const u64 word = __atomic_load_n(reinterpret_cast<const u64*>(from + i), __ATOMIC_RELAXED);
-      __builtin_memcpy(to + i, &word, 8);
-    }
-#endif
-  }
-  LOCKSTEP_INLINE static void store_16(std::byte* to, const std::byte* from) {
-#if defined(__x86_64__)
-    __m128i value;
-    __builtin_memcpy(&value, from, 16);
-#if defined(__AVX__)
-    asm volatile("vmovdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(to)) : "x"(value));
-#else
-    asm volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(to)) : "x"(value));
-#endif
-#else
-    for (unsigned i = 0; i < 16; i += 8) {
-      u64 word;
-      __builtin_memcpy(&word, from + i, 8);
-      __atomic_store_n(reinterpret_cast<u64*>(to + i), word, __ATOMIC_RELAXED);
-    }
-#endif
-  }
-};
-
 /// The side of a copy that other blocks may look at.
 enum class Seen : u8 { neither, from, to };
 
@@ -207,11 +132,8 @@ LOCKSTEP_INLINE void copy_run(std::byte* to, const std::byte* from) {
       words.store(to);
     }
   } else {
-    for (unsigned i = 0; i < group; ++i) {
-      const auto* const word = reinterpret_cast<const Word*>(from) + i;
-      __atomic_store_n(reinterpret_cast<Word*>(to) + i, __atomic_load_n(word, __ATOMIC_RELAXED),
-                       __ATOMIC_RELAXED);
-    }
+    for (unsigned i = 0; i < group; ++i)
+      copy_whole<sizeof(Word)>(to + i * sizeof(Word), from + i * sizeof(Word));
   }
 }
 
@@ -222,7 +144,6 @@ struct Move {
   static constexpr unsigned bytes = elements * sizeof(Memory);
   static constexpr bool own = sizeof(Address) == 4;
   static constexpr bool is_row = elements == 1 && sizeof(Memory) == sizeof(Register);
-  using Places = Offsets<Address, bytes>;
 
   static bool load(const Instruction& instruction, const WarpContext& context,
                    const PlacedBytes& memory) {
@@ -263,18 +184,16 @@ struct Move {
                  has_runs(regular, memory.data, source<Register>(instruction, context, 1));
       }
     }
-    const Offsets<Address, bytes> offsets(instruction, context, memory);
-    if (!offsets.fit) return false;
-    for (u32 rest = context.active; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      Whole<bytes> whole;
-      whole.load(memory.data + offsets.of[lane]);
-      for (unsigned e = 0; e < elements; ++e)
-        if (whole.template get<Memory>(e) !=
-            static_cast<Memory>(source<Register>(instruction, context, 1 + e)[lane]))
-          return false;
-    }
-    return true;
+    bool all = true;
+    const bool fit =
+        visit(instruction, context, memory, [&](unsigned lane, const std::byte* place) {
+          Whole<bytes> whole;
+          whole.load(place);
+          for (unsigned e = 0; e < elements; ++e)
+            all &= whole.template get<Memory>(e) ==
+                   static_cast<Memory>(source<Register>(instruction, context, 1 + e)[lane]);
+        });
+    return fit && all;
   }
 
  private:
@@ -316,41 +235,49 @@ struct Move {
     return true;
   }
 
+  /// Calls action(lane, place) for each active lane. Returns false, without a call, if a lane's
+  /// access does not fit.
+  template <class Action>
+  static LOCKSTEP_INLINE bool visit(const Instruction& instruction, const WarpContext& context,
+                                    const PlacedBytes& memory, Action action) {
+    const Offsets<Address, bytes> offsets(instruction, context, memory);
+    if (!offsets.fit) return false;
+    for (u32 rest = context.active; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      action(lane, memory.data + offsets.of[lane]);
+    }
+    return true;
+  }
+
   // Not inlined: their arrays would make the frame of the others larger.
   [[gnu::noinline]] static bool load_lanes(const Instruction& instruction,
                                            const WarpContext& context, const PlacedBytes& memory) {
-    const Offsets<Address, bytes> offsets(instruction, context, memory);
-    if (!offsets.fit) return false;
 #if defined(__AVX2__)
     if constexpr (is_row && own && bytes == 4) {
-      gather(offsets.of, memory.data, destination<u32>(instruction, context), context.active);
-      return true;
+      const Offsets<Address, bytes> offsets(instruction, context, memory);
+      if (offsets.fit)
+        gather(offsets.of, memory.data, destination<u32>(instruction, context), context.active);
+      return offsets.fit;
     }
 #endif
     Register* to[elements];
     for (unsigned e = 0; e < elements; ++e) to[e] = destination<Register>(instruction, context, e);
-    for (u32 rest = context.active; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    return visit(instruction, context, memory, [&](unsigned lane, const std::byte* place) {
       Whole<bytes> whole;
-      whole.load(memory.data + offsets.of[lane]);
+      whole.load(place);
       for (unsigned e = 0; e < elements; ++e)
         to[e][lane] = static_cast<Register>(whole.template get<Memory>(e));
-    }
-    return true;
+    });
   }
   [[gnu::noinline]] static bool store_lanes(const Instruction& instruction,
                                             const WarpContext& context, const PlacedBytes& memory) {
-    const Offsets<Address, bytes> offsets(instruction, context, memory);
-    if (!offsets.fit) return false;
     const Register* from[elements];
     for (unsigned e = 0; e < elements; ++e) from[e] = source<Register>(instruction, context, 1 + e);
-    for (u32 rest = context.active; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    return visit(instruction, context, memory, [&](unsigned lane, std::byte* place) {
       Whole<bytes> whole;
       for (unsigned e = 0; e < elements; ++e) whole.set(static_cast<Memory>(from[e][lane]), e);
-      whole.store(memory.data + offsets.of[lane]);
-    }
-    return true;
+      whole.store(place);
+    });
   }
 
 #if defined(__AVX2__)

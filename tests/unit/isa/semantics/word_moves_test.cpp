@@ -81,7 +81,7 @@ struct Access {
       registers[lane] = static_cast<std::uint32_t>(register_value);
   }
 
-  /// What the access does, lane by lane.
+  /// Executes the access lane by lane.
   void by_lane(std::uint32_t active) {
     const unsigned size = bytes_of(form_.type), width = form_.register_bytes == 8 ? 2 : 1;
     for (unsigned lane = 0; lane < warp_size; ++lane) {
