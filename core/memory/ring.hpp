@@ -13,25 +13,27 @@ namespace lockstep {
 template <class T>
 class Ring {
  public:
-  explicit Ring(std::size_t capacity = 8) : items_(std::bit_ceil(capacity)) {}
+  explicit Ring(std::size_t capacity = 8)
+      : items_(std::bit_ceil(capacity)), mask_(items_.size() - 1) {}
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
   /// Returns the i-th element from the front.
-  T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
-  const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
+  T& operator[](std::size_t i) { return items_[(head_ + i) & mask_]; }
+  const T& operator[](std::size_t i) const { return items_[(head_ + i) & mask_]; }
 
   void push(const T& item) {
-    if (size_ == items_.size()) grow();
-    items_[(head_ + size_) & (items_.size() - 1)] = item;
+    if (size_ > mask_) [[unlikely]]
+      grow();
+    items_[(head_ + size_) & mask_] = item;
     ++size_;
   }
   void pop() {
     --size_;
     // An empty ring starts again at the place that is warm in this computer's caches.
-    head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
+    head_ = size_ == 0 ? 0 : (head_ + 1) & mask_;
   }
 
   /// Takes out the first item for which matches(item) is true.  Precondition: there is one.
@@ -53,6 +55,7 @@ class Ring {
     archive.require(count, 1);
     if (!archive.is_saving()) {
       items_.resize(std::bit_ceil(std::max(count, items_.size())));
+      mask_ = items_.size() - 1;
       head_ = 0;
       size_ = count;
     }
@@ -60,14 +63,16 @@ class Ring {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::vector<T> larger(2 * items_.size());
     for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
     items_ = std::move(larger);
+    mask_ = items_.size() - 1;
     head_ = 0;
   }
 
   std::vector<T> items_;
+  std::uint64_t mask_;  ///< places less 1
   std::uint64_t head_ = 0, size_ = 0;
 };
 

@@ -58,8 +58,10 @@ std::vector<std::byte> EpochStatistics::sample(Time, std::span<const LocalCompon
   LOCKSTEP_CHECK(seen_.size() == components.size(), "an epoch's components were not looked at");
   std::size_t size = 0;
   for (const std::vector<std::byte>& seen : seen_) size += seen.size();
+  // Callers append a little.
+  constexpr std::size_t room_behind = 1024;
   std::vector<std::byte> contribution;
-  contribution.reserve(size);
+  contribution.reserve(size + room_behind);
   for (const std::vector<std::byte>& seen : seen_)
     contribution.insert(contribution.end(), seen.begin(), seen.end());
   return contribution;

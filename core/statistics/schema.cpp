@@ -36,7 +36,8 @@ void StatisticsSchema::add(const StatisticsField& field) {
     ++stretches_.back().fields;
     stretches_.back().words += field.size(1);
   } else {
-    stretches_.push_back({fields_.size(), 1, field.size(1)});
+    stretches_.push_back({fields_.size(), 1, field.size(1), field.offset, field.first, field.words,
+                          field.tenants, !field.tenants || field.stride > 0});
   }
   fields_.push_back(field);
 }
@@ -66,13 +67,13 @@ void StatisticsSchema::gather(const void* values, std::size_t tenants,
     out = std::copy_n(words, count, out);
   };
   for (const Stretch& stretch : stretches_) {
-    const StatisticsField& field = fields_[stretch.first_field];
     // The value is only read.
-    void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;
-    LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
-                   "statistic " + field.name + " was not sized for the tenants of this run");
-    if (!field.tenants || (field.stride > 0 && tenants == 1)) {
-      copy(field.words(member) + field.first, stretch.words);
+    void* member = static_cast<char*>(const_cast<void*>(values)) + stretch.offset;
+    LOCKSTEP_CHECK(!stretch.tenants || stretch.tenants(member) == tenants,
+                   "statistic " + fields_[stretch.first_field].name +
+                       " was not sized for the tenants of this run");
+    if (stretch.is_one_piece && (tenants == 1 || !stretch.tenants)) {
+      copy(stretch.begin(member) + stretch.first, stretch.words);
     } else {
       for (std::size_t i = 0; i < stretch.fields; ++i)
         fields_[stretch.first_field + i].walk(member, tenants, copy);

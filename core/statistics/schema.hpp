@@ -72,10 +72,15 @@ class StatisticsSchema {
   void serialize(Archive& archive, void* values) const;
 
  private:
-  /// Consecutive fields in memory: all their words, or those of each tenant.
+  /// Consecutive fields in memory: all their words, or those of each tenant.  What gather() needs
+  /// of the first field stands here, so that one look at it serves all.
   struct Stretch {
     std::size_t first_field, fields;
     std::size_t words;  ///< words of one tenant
+    std::size_t offset, first;
+    std::uint64_t* (*begin)(void* member);
+    std::size_t (*tenants)(const void* member);
+    bool is_one_piece;  ///< true: for a single tenant, all words are one piece
   };
   bool continues_last(const StatisticsField& field) const;
 

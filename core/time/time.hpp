@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/time/period_division.hpp"
+
 namespace lockstep {
 
 /// A point or span of simulated time in integer femtoseconds; `never()` is later than everything.
@@ -76,22 +78,23 @@ class Frequency {
 class Clock {
  public:
   constexpr Clock() = default;
-  constexpr explicit Clock(Time period) : period_(period) {}
+  constexpr explicit Clock(Time period) : period_(period), cycles_(period.femtoseconds()) {}
   constexpr explicit Clock(Frequency f)
-      : period_(Time{static_cast<std::int64_t>(1e15 / f.hertz() + 0.5)}) {}
+      : Clock(Time{static_cast<std::int64_t>(1e15 / f.hertz() + 0.5)}) {}
 
   constexpr Time period() const { return period_; }
   constexpr Time duration(Cycles c) const { return period_ * c.count(); }
   constexpr Time edge(Cycles c) const { return period_ * c.count(); }
   /// Returns the number of the first edge at or after `t`.
   constexpr Cycles cycle_at_or_after(Time t) const {
-    return Cycles{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
+    return Cycles{cycles_(t.femtoseconds() + period_.femtoseconds() - 1)};
   }
   /// Returns the number of the last edge at or before `t`.
-  constexpr Cycles cycle_at_or_before(Time t) const { return Cycles{t / period_}; }
+  constexpr Cycles cycle_at_or_before(Time t) const { return Cycles{cycles_(t.femtoseconds())}; }
 
  private:
   Time period_{1};
+  PeriodDivision cycles_{1};
 };
 
 namespace literals {

@@ -11,18 +11,16 @@ using L2Cycle = ClockCycle<struct L2CycleTag>;
 /// Between cycles of the L2 and time.
 class L2Clock {
  public:
-  explicit L2Clock(Frequency frequency) : period_(Clock(frequency).period()) {}
+  explicit L2Clock(Frequency frequency) : clock_(frequency) {}
 
-  L2Cycle at_or_after(Time t) const {
-    return L2Cycle{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
-  }
+  L2Cycle at_or_after(Time t) const { return L2Cycle{clock_.cycle_at_or_after(t).count()}; }
   /// Returns the time of a cycle; Time::never() for L2Cycle::never().
   Time edge(L2Cycle cycle) const {
-    return cycle == L2Cycle::never() ? Time::never() : period_ * cycle.value();
+    return cycle == L2Cycle::never() ? Time::never() : clock_.edge(Cycles{cycle.value()});
   }
 
  private:
-  Time period_;
+  Clock clock_;
 };
 
 }  // namespace lockstep

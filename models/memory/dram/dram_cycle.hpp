@@ -11,19 +11,17 @@ using DramCycle = ClockCycle<struct DramCycleTag>;
 /// Between cycles of the DRAM and time.
 class DramClock {
  public:
-  explicit DramClock(Frequency frequency) : period_(Clock(frequency).period()) {}
+  explicit DramClock(Frequency frequency) : clock_(frequency) {}
 
-  DramCycle at_or_after(Time t) const {
-    return DramCycle{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
-  }
-  DramCycle at_or_before(Time t) const { return DramCycle{t / period_}; }
+  DramCycle at_or_after(Time t) const { return DramCycle{clock_.cycle_at_or_after(t).count()}; }
+  DramCycle at_or_before(Time t) const { return DramCycle{clock_.cycle_at_or_before(t).count()}; }
   /// Returns the time of a cycle; Time::never() for DramCycle::never().
   Time edge(DramCycle cycle) const {
-    return cycle == DramCycle::never() ? Time::never() : period_ * cycle.value();
+    return cycle == DramCycle::never() ? Time::never() : clock_.edge(Cycles{cycle.value()});
   }
 
  private:
-  Time period_;
+  Clock clock_;
 };
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "core/memory/zeroed.hpp"
 #include "models/isa/types.hpp"
 #include "models/sm/blocks/range_allocator.hpp"
 
@@ -38,7 +38,7 @@ class RegisterArena {
   }
 
  private:
-  std::vector<std::uint32_t> data_;
+  ZeroedVector<std::uint32_t> data_;
   RangeAllocator ranges_{0};
 };
 
