@@ -17,6 +17,7 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       gpu_queue_(p.gpu_queue == 0 ? ~std::uint32_t{0} : p.gpu_queue),
       layout_(p),
       scheduler_(std::move(scheduler)),
+      has_hooks_(scheduler_->has_hooks()),
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
       divided_(!scheduler_->division().trivial()),
@@ -41,9 +42,9 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
                           const MemoryRequest& request, std::uint32_t owner) {
   const DramCycle cycle = clock_.at_or_after(now);
   catch_up_refresh(cycle);
-  LOCKSTEP_CHECK(room(request, write), "a request entered a DRAM queue without leave");
+  LOCKSTEP_DEBUG_CHECK(room(request, write), "a request entered a DRAM queue without leave");
   const DramAddress address = locate(offset);
-  DramEntry entry;
+  DramEntry& entry = queue_.next();
   entry.arrival = cycle;
   entry.row = address.row;
   entry.bank = address.bank;
@@ -57,18 +58,17 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
   entry.walk_level = request.walk_level;
   entry.source = request.source;
   entry.write = write;
-  if (divided_) {
-    const DramLane lane = scheduler_->lane(request, write);
-    entry.pool = lane.pool;
-    entry.level = lane.level;
-  }
+  entry.missed_row = false;
+  const DramLane lane = divided_ ? scheduler_->lane(request, write) : DramLane{};
+  entry.pool = lane.pool;
+  entry.level = lane.level;
   of_gpu_ += is_of_gpu(entry.source);
   const bool was_served = queue_.served(write);
-  const std::uint32_t place = queue_.push(entry);
+  const std::uint32_t place = queue_.push_next();
   waits_.enter(entry.tenant, cycle.value());
   if (!occupancies_.empty())
     occupancies_[entry.tenant].sent(entry.bank, cycle.value(), bank_counters(entry.tenant));
-  scheduler_->on_arrival(queue_, place, cycle);
+  if (has_hooks_) scheduler_->on_arrival(queue_, place, cycle);
   // Before the time that the scheduler gave, only a command for the new request, or another
   // direction, can come.
   DramCycle at = std::max(cycle, bus_free_);
@@ -84,25 +84,25 @@ void DramChannel::look_again(Time now) {
   if (!empty()) wake_ = std::min(wake_, std::max(clock_.at_or_after(now), bus_free_));
 }
 
-DramChannel::Step DramChannel::step(Time last) {
+const DramChannel::Step& DramChannel::step(Time last) {
   const DramCycle last_cycle = clock_.at_or_before(last);
-  Step step;
-  while (!step_once(last_cycle, step) && wake_ <= last_cycle) {
+  step_.left = step_.returned = false;
+  while (!step_once(last_cycle) && wake_ <= last_cycle) {
   }
-  return step;
+  return step_;
 }
 
 bool DramChannel::goes_on() const {
   if (under_way_ == DramEntry::none) return false;
   const DramEntry& entry = queue_[under_way_];
-  return queue_.active_banks() == std::uint64_t{1} << entry.bank && queue_.served(entry.write) &&
-         banks_.open_row(entry.bank) == entry.row && queue_.oldest(entry.bank) == under_way_;
+  return is_alone(entry) && banks_.open_row(entry.bank) == entry.row &&
+         queue_.oldest(entry.bank) == under_way_;
 }
 
-bool DramChannel::step_once(DramCycle last, Step& step) {
+inline bool DramChannel::step_once(DramCycle last) {
   const DramCycle now = wake_;
   catch_up_refresh(now);
-  if (goes_on()) return issue_further_columns(last, step);
+  if (goes_on()) return issue_columns_under_way(last);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
@@ -114,16 +114,15 @@ bool DramChannel::step_once(DramCycle last, Step& step) {
   // The row command first: a column command may remove its entry, never that of the row command.
   if (choice.row != DramChoice::none && (dual_bus_ || choice.column == DramChoice::none))
     issue_row(choice.row, now);
-  return choice.column != DramChoice::none && issue_column(choice.column, now, step);
+  return choice.column != DramChoice::none && issue_column(choice.column, now);
 }
 
 /// Issues columns of the request under way up to `last`, without a look at the queue between them:
 /// nothing comes in before this function returns.  Only a refresh may close the row.
 ///
-/// The row has been open for a column, so that columns of other requests do not hold up the next
-/// one: from the second on they are a fixed time apart.  What is counted at every column is counted
-/// for all of them at the last.
-bool DramChannel::issue_further_columns(DramCycle last, Step& step) {
+/// No column of another request comes between, so that the columns are a fixed time apart.  What is
+/// counted at every column is counted for all of them at the last.
+bool DramChannel::issue_columns_under_way(DramCycle last) {
   DramEntry& entry = queue_.entry(under_way_);
   const DramCycle first = std::max(wake_, banks_.earliest_column(entry.bank, entry.write));
   last = std::min(last, banks_.next_refresh() - 1);
@@ -131,18 +130,23 @@ bool DramChannel::issue_further_columns(DramCycle last, Step& step) {
     wake_ = first;
     return false;
   }
-  const std::int64_t gap = banks_.column_gap();
-  const std::int64_t count = std::min<std::int64_t>(entry.columns, (last - first) / gap + 1);
+  const std::int64_t gap = banks_.column_gap(), left = entry.columns;
+  const std::int64_t count =
+      first + (left - 1) * gap <= last ? left : std::min(left, (last - first) / gap + 1);
   const DramCycle now = first + (count - 1) * gap;
   const DramCycle end = banks_.column(entry.bank, entry.write, now);
   if (trace_ != nullptr) [[unlikely]]
     for (DramCycle at = first; at <= now; at = at + gap)
       note(at, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
+  if (last_tenant_ != entry.tenant) {
+    waits_.charge(statistics_.dram_wait_behind, last_tenant_, first.value());
+    last_tenant_ = entry.tenant;
+  }
   count_columns(entry, static_cast<std::uint64_t>(count), now);
   entry.columns -= static_cast<std::uint8_t>(count);
   bus_free_ = wake_ = now + 1;
   if (entry.columns != 0) return false;
-  leave(std::exchange(under_way_, DramEntry::none), now, end, step);
+  leave(std::exchange(under_way_, DramEntry::none), now, end);
   return true;
 }
 
@@ -162,39 +166,42 @@ void DramChannel::issue_row(std::uint32_t place, DramCycle now) {
     entry.missed_row = true;
     ++statistics_.activates;
     note(now, DramCommandKind::activate, entry.bank, entry.row);
-    scheduler_->on_row(queue_, place, DramBanks::activation, now);
+    if (has_hooks_) scheduler_->on_row(queue_, place, DramBanks::activation, now);
   } else {
     note(now, DramCommandKind::precharge, entry.bank, banks_.open_row(entry.bank));
     banks_.precharge(entry.bank, now);
     queue_.row_closed(entry.bank);
     ++statistics_.precharges;
-    scheduler_->on_row(queue_, place, DramBanks::precharging, now);
+    if (has_hooks_) scheduler_->on_row(queue_, place, DramBanks::precharging, now);
   }
+  if (!finishes_) return;
+  under_way_ = place;
+  if (is_alone(entry)) wake_ = std::max(wake_, earliest_command(banks_, entry));
 }
 
-bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
+bool DramChannel::issue_column(std::uint32_t place, DramCycle now) {
   DramEntry& entry = queue_.entry(place);
   const DramCycle end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
   count_columns(entry, 1, now);
-  scheduler_->on_column(queue_, place, now);
+  if (has_hooks_) scheduler_->on_column(queue_, place, now);
   --entry.columns;
   under_way_ = finishes_ && entry.columns != 0 ? place : DramEntry::none;
   if (entry.columns != 0) return false;
-  leave(place, now, end, step);
+  leave(place, now, end);
   return true;
 }
 
 /// Takes a request out of the queue whose last column was issued at `now`; `end`: end of its data.
-void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end, Step& step) {
+void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end) {
   const DramEntry& entry = queue_[place];
   PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
-  step = {.left = true,
-          .returned = !entry.write,
-          .at = clock_.edge(now),
-          .data_end = clock_.edge(end),
-          .owner = entry.owner,
-          .sectors = entry.sectors};
+  step_ = {.left = true,
+           .returned = !entry.write,
+           .at = clock_.edge(now),
+           .data_end = clock_.edge(end),
+           .owner = entry.owner,
+           .sectors = entry.sectors};
   const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
   statistics_.dram_latency.add(waited);
   counts.dram_queue_cycles += waited;
@@ -203,7 +210,7 @@ void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end, Step&
   if (!occupancies_.empty())
     occupancies_[entry.tenant].answered(entry.bank, now.value(), bank_counters(entry.tenant));
   of_gpu_ -= is_of_gpu(entry.source);
-  scheduler_->on_served(queue_, place, now);
+  if (has_hooks_) scheduler_->on_served(queue_, place, now);
   const std::uint32_t bank = entry.bank;
   queue_.remove(place);
   if (closes_rows_) close_unwanted_row(bank);
@@ -219,7 +226,7 @@ void DramChannel::close_unwanted_row(std::uint32_t bank) {
   ++statistics_.precharges;
 }
 
-void DramChannel::catch_up_refresh(DramCycle now) {
+void DramChannel::refresh(DramCycle now) {
   for (std::uint64_t closed = banks_.refresh(now); closed != 0; closed &= closed - 1)
     queue_.row_closed(static_cast<std::uint32_t>(std::countr_zero(closed)));
 }

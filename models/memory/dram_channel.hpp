@@ -73,8 +73,8 @@ class DramChannel {
     std::uint8_t sectors = 0;
   };
   /// Acts at next_activity() and goes on until a request leaves or the next command would come
-  /// after `last`.
-  Step step(Time last);
+  /// after `last`.  Returns what has happened, until the next call.
+  const Step& step(Time last);
 
   /// The scheduler may choose otherwise from now on.
   void look_again(Time now);
@@ -96,16 +96,24 @@ class DramChannel {
     return {counts.outstanding_cycles, counts.bank_cycles};
   }
   /// Takes a look at `wake_`; returns whether a request left.
-  bool step_once(DramCycle last, Step& step);
-  bool issue_column(std::uint32_t place, DramCycle now, Step& step);
-  bool issue_further_columns(DramCycle last, Step& step);
+  bool step_once(DramCycle last);
+  bool issue_column(std::uint32_t place, DramCycle now);
+  bool issue_columns_under_way(DramCycle last);
   void count_columns(const DramEntry& entry, std::uint64_t count, DramCycle now);
-  void leave(std::uint32_t place, DramCycle now, DramCycle end, Step& step);
+  void leave(std::uint32_t place, DramCycle now, DramCycle end);
   /// Returns whether the scheduler would choose the request under way, now or later.
   bool goes_on() const;
+  /// Returns whether no other bank than that of a request has requests of the direction served.
+  bool is_alone(const DramEntry& entry) const {
+    return queue_.active_banks() == std::uint64_t{1} << entry.bank && queue_.served(entry.write);
+  }
   void issue_row(std::uint32_t place, DramCycle now);
   void close_unwanted_row(std::uint32_t bank);
-  void catch_up_refresh(DramCycle now);
+  void catch_up_refresh(DramCycle now) {
+    if (now >= banks_.next_refresh()) [[unlikely]]
+      refresh(now);
+  }
+  void refresh(DramCycle now);
   void note(DramCycle cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {
     if (trace_ != nullptr) [[unlikely]]
       trace_->push_back({cycle, kind, bank, row});
@@ -117,7 +125,7 @@ class DramChannel {
   const std::uint32_t gpu_queue_;  ///< places that requests of the GPU may take
   const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
-  const bool arrivals_matter_, scheduler_admits_, divided_;
+  const bool has_hooks_, arrivals_matter_, scheduler_admits_, divided_;
   const bool sizes_decide_;  ///< true: the sizes of the queues alone decide which requests enter
   const bool finishes_;      ///< value of DramScheduler::finishes_requests
   DramQueue queue_;
@@ -130,9 +138,11 @@ class DramChannel {
   DramCycle bus_free_;  ///< first cycle in which the next command may issue
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
-  /// Place of the request whose column was served last, if it has more columns. Checkpoints leave
-  /// this member out, since the scheduler chooses the same request without it.
+  /// Place of the request that had the last command, if it has columns left and the scheduler
+  /// finishes requests. Checkpoints leave this member out, since the scheduler chooses the same
+  /// request without it.
   std::uint32_t under_way_ = DramEntry::none;
+  Step step_;  ///< result of the last step()
 };
 
 }  // namespace lockstep

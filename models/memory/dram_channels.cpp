@@ -23,10 +23,10 @@ std::uint32_t DramChannels::waiting() const {
   return waiting;
 }
 
-DramChannel::Step DramChannels::step(Time last) {
+const DramChannel::Step& DramChannels::step(Time last) {
   DramChannel* first = channels_.front().get();
   if (channels_.size() == 1) {
-    const DramChannel::Step step = first->step(last);
+    const DramChannel::Step& step = first->step(last);
     next_ = first->next_activity();
     return step;
   }
@@ -47,7 +47,7 @@ DramChannel::Step DramChannels::step(Time last) {
     before = std::min(before, channel->next_activity());
   }
   const Time limit = before == Time::never() ? until : std::min(until, before - Time{1});
-  const DramChannel::Step step = first->step(std::min(last, limit));
+  const DramChannel::Step& step = first->step(std::min(last, limit));
   find_next();
   return step;
 }

@@ -46,7 +46,7 @@ class DramChannels {
   Time next_activity() const { return next_; }
   /// Lets the channel whose time has come act, until a request leaves, another channel's time comes
   /// first, or the next command would come after `last`.
-  DramChannel::Step step(Time last);
+  const DramChannel::Step& step(Time last);
 
   /// The schedulers may choose otherwise from now on.
   void look_again(Time now);

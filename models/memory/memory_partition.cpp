@@ -66,7 +66,7 @@ void MemoryPartition::run_before(Time end, Outbox& outbox) {
 }
 
 void MemoryPartition::step_dram(Time last) {
-  const DramChannel::Step step = banks_.step_dram(last);
+  const DramChannel::Step& step = banks_.step_dram(last);
   if (!step.left) return;
   if ((banks_.wanted_room() | input_.wanted_room() | controller_.wanted_room()) != 0) {
     const L2Cycle cycle = clock_.at_or_after(step.at);

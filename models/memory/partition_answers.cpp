@@ -61,30 +61,35 @@ void PartitionAnswers::send_inspected(L2Cycle now, Outbox& outbox) {
 
 void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox) {
   while (!departures_.empty() && departures_.front() <= now) departures_.pop();
-  L2Cycle next = L2Cycle::never();
-  const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
-    if (answers.empty()) return;
-    if (answers.front().ready <= now && !full()) {
-      respond_in_turn(answers.front(), now, outbox);
-      pop();
-    }
-    if (answers.empty()) return;
-    const L2Cycle at = std::max(answers.front().ready, now + 1);
-    next = std::min(next, full() ? std::max(at, departures_.front()) : at);
-  };
   const std::uint32_t count = banks.count();
   const auto first = static_cast<std::uint32_t>(now.value() & (count - 1));
   const auto source = static_cast<unsigned>(now.value() & 1);
+  L2Cycle due = L2Cycle::never();
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t bank = (first + i) & (count - 1);
-    for (const unsigned from : {source, source ^ 1})
-      offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
+    for (const unsigned from : {source, source ^ 1}) {
+      L2Cycle ready = banks.answer_due(bank, from);
+      if (ready <= now && !full()) {
+        respond_in_turn(banks[bank].answers(from).front(), now, outbox);
+        ready = banks.answer_left(bank, from, now);
+      }
+      due = std::min(due, ready);
+    }
   }
-  if (past_queue_)
-    next = std::min(next, send_at_once(banks.answers_past(), now, outbox));
-  else
-    offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
-  agenda_.answers = std::min(next, send_at_once(banks.answers_to_cpu(), now, outbox));
+  if (!past_queue_) due = std::min(due, collect_past(banks.answers_past(), now, outbox));
+  if (due != L2Cycle::never()) due = std::max(due, now + 1);
+  if (due != L2Cycle::never() && full()) due = std::max(due, departures_.front());
+  if (past_queue_) due = std::min(due, send_at_once(banks.answers_past(), now, outbox));
+  agenda_.answers = std::min(due, send_at_once(banks.answers_to_cpu(), now, outbox));
+}
+
+L2Cycle PartitionAnswers::collect_past(Ring<L2Bank::Pending>& answers, L2Cycle now,
+                                       Outbox& outbox) {
+  if (!answers.empty() && answers.front().ready <= now && !full()) {
+    respond_in_turn(answers.front(), now, outbox);
+    answers.pop();
+  }
+  return answers.empty() ? L2Cycle::never() : answers.front().ready;
 }
 
 L2Cycle PartitionAnswers::send_at_once(Ring<L2Bank::Pending>& answers, L2Cycle now,

@@ -91,6 +91,8 @@ class PartitionAnswers {
     if (!inspected_.empty()) agenda_.controls = std::min(agenda_.controls, next_inspected_);
   }
   void send_inspected(L2Cycle now, Outbox& outbox);
+  /// Puts an answer past the banks into the response queue; returns when the next one is ready.
+  L2Cycle collect_past(Ring<L2Bank::Pending>& answers, L2Cycle now, Outbox& outbox);
   /// Sends the answers that are ready at once; returns the cycle in which the next one is.
   L2Cycle send_at_once(Ring<L2Bank::Pending>& answers, L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }

@@ -22,6 +22,7 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
             p.dram.refi.count() / p.partitions, tenants, statistics),
       context_{p.l2, L2Clock(p.clock), transactions, dram_, *policy_, *replacement_, statistics} {
   for (std::uint32_t i = 0; i < count_; ++i) banks_.emplace_back(p.l2, i, tenants);
+  answers_due_.assign(2 * std::size_t{count_}, L2Cycle::never());
 }
 
 /// Source: memory-interference.md, 3.3.2: a load that bypasses a write-back L2 must not miss data
@@ -43,7 +44,8 @@ inline bool PartitionBanks::run(L2Bank& bank, L2Cycle now) {
     returns_refused_ = false;
     agenda_.returns = now + 1;
   }
-  if (progress.served || progress.filled) PartitionAgenda::wake(agenda_.answers, bank.answer_due());
+  if (progress.served || progress.filled)
+    PartitionAgenda::wake(agenda_.answers, note_answers(bank));
   return progress.served;
 }
 
@@ -76,8 +78,8 @@ bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {
   return true;
 }
 
-DramChannel::Step PartitionBanks::step_dram(Time last) {
-  const DramChannel::Step step = dram_.step(last);
+const DramChannel::Step& PartitionBanks::step_dram(Time last) {
+  const DramChannel::Step& step = dram_.step(last);
   if (!step.returned) return step;
   const L2Cycle back = context_.clock.at_or_after(step.data_end) + path_latency_.count();
   if (returns_.empty()) agenda_.returns = back;
@@ -147,10 +149,11 @@ void PartitionBanks::warm_returns(const PartitionBytes& bytes) const {
 
 void PartitionBanks::warm_answers(const PartitionBytes& bytes) const {
   const auto for_each_answer = [&](auto&& function) {
-    for (const L2Bank& bank : banks_)
-      for (const unsigned source : {0u, 1u})
-        for (std::size_t i = 0; i < bank.answers(source).size(); ++i)
-          function(bank.answers(source)[i].transaction);
+    for (std::uint32_t place = 0; place < answers_due_.size(); ++place) {
+      if (answers_due_[place] == L2Cycle::never()) continue;
+      const Ring<L2Bank::Pending>& answers = banks_[place / 2].answers(place % 2);
+      for (std::size_t i = 0; i < answers.size(); ++i) function(answers[i].transaction);
+    }
   };
   for_each_answer([&](std::uint32_t index) { transactions_.warm(index); });
   for_each_answer([&](std::uint32_t index) { bytes.warm_answer(index); });
@@ -165,7 +168,10 @@ std::string PartitionBanks::waiting() const {
 void PartitionBanks::serialize(Archive& archive) {
   archive.section("partition/banks", 3);
   archive(returns_, answers_past_, answers_to_cpu_, returns_refused_, wanted_room_);
-  for (L2Bank& bank : banks_) bank.serialize(archive);
+  for (L2Bank& bank : banks_) {
+    bank.serialize(archive);
+    note_answers(bank);
+  }
   archive.section("partition/cache_policy", 1);
   policy_->serialize(archive);
   archive.section("partition/replacement", 1);

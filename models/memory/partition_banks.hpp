@@ -75,7 +75,7 @@ class PartitionBanks {
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
   /// Runs DRAM commands up to `last`, until a request leaves a channel.
-  DramChannel::Step step_dram(Time last);
+  const DramChannel::Step& step_dram(Time last);
 
   /// Returns the bits of DramRoom for the directions in which a DRAM queue may take a request now.
   unsigned room() const {
@@ -100,10 +100,16 @@ class PartitionBanks {
   /// its own answers.
   Ring<L2Bank::Pending>& answers_past() { return answers_past_; }
   Ring<L2Bank::Pending>& answers_to_cpu() { return answers_to_cpu_; }
-  /// An answer left: its bank may go on.
-  void answer_left(std::uint32_t bank, unsigned source, L2Cycle now) {
-    banks_[bank].pop_answer(source, now);
-    PartitionAgenda::wake(agenda_.banks, banks_[bank].due());
+  /// Returns when a bank's first answer to a lookup (0) or behind a fill (1) is ready.
+  L2Cycle answer_due(std::uint32_t bank, unsigned source) const {
+    return answers_due_[2 * bank + source];
+  }
+  /// Notes that an answer left: its bank may go on.  Returns when the next one is ready.
+  L2Cycle answer_left(std::uint32_t bank, unsigned source, L2Cycle now) {
+    L2Bank& b = banks_[bank];
+    b.pop_answer(source, now);
+    PartitionAgenda::wake(agenda_.banks, b.due());
+    return answers_due_[2 * bank + source] = b.answer_due(source);
   }
   /// Prefetches the words that coming fills will touch, and those of answers that have not left
   /// yet.
@@ -136,6 +142,14 @@ class PartitionBanks {
   bool policy_sends_past(const Transaction& transaction, L2Cycle now);
   /// Runs a cycle of one bank; returns whether its request queue has a place now.
   bool run(L2Bank& bank, L2Cycle now);
+  /// Notes when the first answers of a bank are ready.  Returns the earlier of both cycles.
+  L2Cycle note_answers(const L2Bank& bank) {
+    const L2Cycle of_lookup = bank.answer_due(0), of_fill = bank.answer_due(1);
+    const auto place = static_cast<std::size_t>(&bank - banks_.data());
+    answers_due_[2 * place] = of_lookup;
+    answers_due_[2 * place + 1] = of_fill;
+    return std::min(of_lookup, of_fill);
+  }
   void prefetch_return(std::size_t place) const;
 
   const std::uint32_t count_;
@@ -148,6 +162,8 @@ class PartitionBanks {
   DramChannels dram_;
   const L2Context context_;
   std::vector<L2Bank> banks_;
+  /// Cycle in which the first answer of each bank is ready: to a lookup, then behind a fill.
+  std::vector<L2Cycle> answers_due_;
   Ring<Return> returns_;
   Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
   bool returns_refused_ = false;  ///< data from DRAM wait for a place

@@ -30,10 +30,10 @@ class WaitMeter {
   }
   /// `cycle` is not before any enter() or leave() so far.
   void charge(PerTenantPair& matrix, std::size_t culprit, std::int64_t cycle) {
-    for (std::size_t victim = 0; victim < tenants_.size(); ++victim) {
-      Tenant& t = tenants_[victim];
+    std::size_t victim = 0;
+    for (Tenant& t : tenants_) {
       const std::uint64_t waited = t.sum + t.count * static_cast<std::uint64_t>(cycle);
-      matrix.at(victim, culprit) += waited - t.charged;
+      matrix.at(victim++, culprit) += waited - t.charged;
       t.charged = waited;
     }
   }

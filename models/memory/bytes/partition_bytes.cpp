@@ -60,18 +60,18 @@ void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
 
 void PartitionBytes::store(std::uint32_t index, const std::byte* payload) {
   Transaction& t = transactions_[index];
-  std::array<std::uint32_t, 4> masks;
-  const unsigned sectors = t.request.sector_count();
-  std::memcpy(masks.data(), payload, sectors * sizeof masks[0]);
-  t.whole = std::all_of(masks.begin(), masks.begin() + sectors,
-                        [](std::uint32_t mask) { return mask == ~std::uint32_t{0}; });
-  if (!t.whole)
-    for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
-      transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
+  const std::uint8_t sectors = t.request.sectors;
   read_pending(t.line, t.line + 1);
   if (is_looked_at(t.request)) [[unlikely]]
-    changed_[t.request.tenant] = memory_.changes(offset_of(t.line), t.request.sectors, payload);
-  memory_.store(offset_of(t.line), t.request.sectors, payload);
+    changed_[t.request.tenant] = memory_.changes(offset_of(t.line), sectors, payload);
+  t.whole = memory_.store(offset_of(t.line), sectors, payload);
+  if (t.whole) return;
+  for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+    std::uint32_t mask;
+    std::memcpy(&mask, payload, sizeof mask);
+    payload += sizeof mask;
+    transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), mask);
+  }
 }
 
 void PartitionBytes::modify(std::uint32_t index, const std::byte* payload) {

@@ -1,6 +1,7 @@
 #include "models/memory/bytes/partition_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -10,9 +11,18 @@
 namespace lockstep {
 namespace {
 
+constexpr std::uint32_t all_bytes = ~std::uint32_t{0};
+
+/// Returns whether the masks of four sectors name all bytes.
+bool is_of_ones(const std::byte* masks) {
+  std::array<std::uint64_t, 2> words;
+  std::memcpy(words.data(), masks, sizeof words);
+  return (words[0] & words[1]) == ~std::uint64_t{0};
+}
+
 /// Writes the bytes of `from` that `mask` names.
 void blend(std::byte* to, const std::byte* from, std::uint32_t mask) {
-  if (mask == ~std::uint32_t{0}) {
+  if (mask == all_bytes) {
     std::memcpy(to, from, sector_bytes);
     return;
   }
@@ -48,18 +58,25 @@ void PartitionMemory::load(PartitionOffset offset, std::uint8_t sectors, std::by
                 sector_bytes);
 }
 
-void PartitionMemory::store(PartitionOffset offset, std::uint8_t sectors,
+bool PartitionMemory::store(PartitionOffset offset, std::uint8_t sectors,
                             const std::byte* payload) {
   const std::uint64_t line = place_of(offset);
   mark(line);
+  if (sectors == 0xf && is_of_ones(payload)) {
+    std::memcpy(region_.data() + line, payload + 4 * sizeof(std::uint32_t), line_bytes);
+    return true;
+  }
   const std::byte* bytes = payload + sizeof(std::uint32_t) * unsigned(std::popcount(sectors));
+  bool whole = true;
   for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
     std::uint32_t mask;
     std::memcpy(&mask, payload, sizeof mask);
     blend(region_.data() + line + sector_bytes * unsigned(std::countr_zero(rest)), bytes, mask);
+    whole = whole && mask == all_bytes;
     payload += sizeof mask;
     bytes += sector_bytes;
   }
+  return whole;
 }
 
 bool PartitionMemory::changes(PartitionOffset offset, std::uint8_t sectors,

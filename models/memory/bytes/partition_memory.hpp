@@ -33,8 +33,9 @@ class PartitionMemory {
 
   /// Copies the sectors of a mask one behind the other, the lowest first.
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
-  /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
-  void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
+  /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.  Returns
+  /// whether the masks name all bytes of these sectors.
+  bool store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
   /// Returns whether that would change a byte.
   bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;
   /// Executes each lane's operation in order and writes the old values to `old_values`, 8 bytes

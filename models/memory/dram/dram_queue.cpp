@@ -24,13 +24,12 @@ DramQueue::DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision
   for (auto i = static_cast<std::uint16_t>(entries_.size()); i-- > 0;) free_.push_back(i);
 }
 
-std::uint32_t DramQueue::push(const DramEntry& entry) {
-  LOCKSTEP_CHECK(!free_.empty(), "a DRAM queue overflows");
+std::uint32_t DramQueue::push_next() {
   const std::uint16_t index = free_.back();
   free_.pop_back();
+  const DramEntry& entry = entries_[index];
   const unsigned l = list_of(entry);
   List& list = lists_[l][entry.bank];
-  entries_[index] = entry;
   nodes_[index] = {entry.row, order_++, list.tail, end};
   (list.tail == end ? list.head : nodes_[list.tail].next) = index;
   list.tail = index;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/error/error.hpp"
 #include "models/memory/dram/dram_cycle.hpp"
 #include "models/noc/messages.hpp"
 
@@ -75,8 +76,17 @@ class DramQueue {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
            used_[pool] < places_[pool];
   }
-  /// Returns the place of the new entry.
-  std::uint32_t push(const DramEntry& entry);
+  /// Returns the entry that the next request takes, to be filled in before push_next().
+  DramEntry& next() {
+    LOCKSTEP_CHECK(!free_.empty(), "a DRAM queue overflows");
+    return entries_[free_.back()];
+  }
+  /// Enters the request of next(). Returns its place.
+  std::uint32_t push_next();
+  std::uint32_t push(const DramEntry& entry) {
+    next() = entry;
+    return push_next();
+  }
   void remove(std::uint32_t index);
   void row_opened(std::uint32_t bank, std::uint32_t row);
   void row_closed(std::uint32_t bank);

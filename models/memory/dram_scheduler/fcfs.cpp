@@ -31,6 +31,7 @@ class Fcfs final : public DramScheduler {
     }
     return choice;
   }
+  bool has_hooks() const override { return false; }
 };
 
 }  // namespace

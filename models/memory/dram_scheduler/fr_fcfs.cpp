@@ -24,9 +24,11 @@ class FrFcfs final : public DramScheduler {
  public:
   explicit FrFcfs(Cycles age_limit) : requests_(age_limit) {}
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
+  [[gnu::flatten]] DramChoice choose(const DramQueue& queue, const DramBanks& banks,
+                                     DramCycle now) override {
     return requests_.choose(queue, banks, queue.active_banks(), now);
   }
+  bool has_hooks() const override { return false; }
   bool finishes_requests() const override { return true; }
 
  private:

@@ -374,12 +374,15 @@ void L2Bank::use(const L2Context& context, const MemoryRequest& request, std::ui
 }
 
 /// Returns a free place of the line's set, or the place of the line that the policies let go.
-std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
+inline std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
   const std::uint32_t oldest = tags_.victim(line);
-  const bool is_restricted = context.policy.has(CachePolicy::restricts);
-  if (tags_.tag(oldest) == L2Tags::absent ||
-      (!is_restricted && !context.replacement.has(Replacement::chooses)))
-    return oldest;
+  const bool policies_choose =
+      context.policy.has(CachePolicy::restricts) || context.replacement.has(Replacement::chooses);
+  return policies_choose && tags_.tag(oldest) != L2Tags::absent ? let_policies_choose(context, line)
+                                                                : oldest;
+}
+
+std::uint32_t L2Bank::let_policies_choose(const L2Context& context, std::uint32_t line) const {
   std::array<CacheWay, L2Tags::most_ways> ways;
   const std::uint32_t begin = tags_.set_begin(line), count = tags_.ways();
   for (std::uint32_t way = 0; way < count; ++way) {
@@ -389,7 +392,7 @@ std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line
   }
   const std::span<const CacheWay> full(ways.data(), count);
   std::uint64_t candidates = ~std::uint64_t{0} >> (L2Tags::most_ways - count);
-  if (is_restricted) candidates &= context.policy.candidates(full);
+  if (context.policy.has(CachePolicy::restricts)) candidates &= context.policy.candidates(full);
   const std::uint32_t way = context.replacement.victim(first_set_ + tags_.set_number(begin),
                                                        line & ~copy_bit, full, candidates);
   LOCKSTEP_CHECK((candidates >> way & 1) != 0, "a replacement policy chose a line that must stay");

@@ -119,9 +119,8 @@ class L2Bank {
     if (is_blocked() && stall_ == BankStall::responses) wake(cycle + 1);
   }
   /// Returns when the first answer is ready.
-  L2Cycle answer_due() const {
-    return std::min(answers_[0].empty() ? idle : answers_[0].front().ready,
-                    answers_[1].empty() ? idle : answers_[1].front().ready);
+  L2Cycle answer_due(unsigned source) const {
+    return answers_[source].empty() ? idle : answers_[source].front().ready;
   }
 
   /// Returns whether the bank holds newer bytes of these sectors than DRAM.
@@ -179,6 +178,9 @@ class L2Bank {
   void use(const L2Context& context, const MemoryRequest& request, std::uint32_t place);
   CachePlace place_of(std::uint32_t place) const;
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
+  /// Returns the place of the line of a full set that the policies let go.
+  [[gnu::noinline]] std::uint32_t let_policies_choose(const L2Context& context,
+                                                      std::uint32_t line) const;
   /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                 const CacheInsertion& insertion, L2Cycle cycle, std::uint32_t& place);
