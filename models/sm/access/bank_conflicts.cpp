@@ -1,7 +1,5 @@
 #include "models/sm/access/bank_conflicts.hpp"
 
-#include <smmintrin.h>
-
 #include <array>
 #include <bit>
 
@@ -25,19 +23,6 @@ std::uint32_t wanted_words(const Access& access, const LineGroup& group) {
   return words;
 }
 
-/// Bit l: lane l + 1 has the word behind that of lane l, in whatever line.
-std::uint32_t word_followers(const Access& access) {
-  const auto* places = reinterpret_cast<const __m128i*>(access.offset.data());
-  const __m128i low = _mm_loadu_si128(places), high = _mm_loadu_si128(places + 1);
-  const auto equal = [](__m128i here, __m128i next) {
-    const __m128i step = _mm_set1_epi8(word_bytes);
-    return static_cast<std::uint32_t>(
-        _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_sub_epi8(next, here), step)));
-  };
-  // A zero follows the last lane; it matches no place in a line.
-  return equal(low, _mm_alignr_epi8(high, low, 1)) | equal(high, _mm_srli_si128(high, 1)) << 16;
-}
-
 /// Returns wanted_words() for lanes that want one word each, computed run by run.
 std::uint32_t wanted_by_runs(const Access& access, std::uint32_t lanes, std::uint32_t followers) {
   std::uint32_t words = 0;
@@ -57,7 +42,8 @@ unsigned most_words_of_a_bank(const Access& access) {
     return static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
   }
   // Lanes are handled in runs if many lanes stand in few runs.
-  const std::uint32_t followers = access.stride == word_bytes ? word_followers(access) : 0;
+  const std::uint32_t followers =
+      access.stride == word_bytes ? followers_in_lines(access.offset.data(), word_bytes) : 0;
   const bool by_runs = followers != 0 && count_runs(access.active, followers) <= few_runs;
   // Number of words that each bank gives, with one plane for each bit of these numbers.
   std::array<std::uint32_t, 6> planes{};

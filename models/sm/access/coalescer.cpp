@@ -15,8 +15,15 @@ using isa::lanes_from;
 
 namespace {
 
-/// Returns a mask: bit l says whether lane l + 1 stands `bytes` behind lane l.
-std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
+/// Returns a mask: bit l says whether lane l + 1 stands `bytes` behind lane l, an active one.
+std::uint32_t find_followers(const LaneAddresses& address, std::uint32_t active, unsigned bytes) {
+  if (std::popcount(active) <= few_lanes) {
+    std::uint32_t few = 0;
+    isa::for_each_lane(active & ~(std::uint32_t{1} << 31), [&](unsigned lane) {
+      few |= std::uint32_t{address[lane + 1] - address[lane] == bytes} << lane;
+    });
+    return few;
+  }
   const __m128i step = _mm_set1_epi64x(bytes);
   const auto pair = [&](unsigned lane) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&address[lane]));
@@ -89,15 +96,18 @@ void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
                    std::uint32_t followers) {
   std::array<std::uint8_t, 64> place{};  // 1 + group of each lane
   unsigned groups = 0;
-  const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
-                       unsigned lanes) {
+  const auto group_of = [&](std::uint64_t line, unsigned offset) -> LineGroup& {
     unsigned slot = static_cast<unsigned>((line >> 7) ^ (line >> 13)) & 63;
     while (place[slot] != 0 && access.group[place[slot] - 1u].line != line) slot = (slot + 1) & 63;
     if (place[slot] == 0) {
       access.group[groups] = {.line = line, .first_offset = static_cast<std::uint8_t>(offset)};
       place[slot] = static_cast<std::uint8_t>(++groups);
     }
-    LineGroup& group = access.group[place[slot] - 1u];
+    return access.group[place[slot] - 1u];
+  };
+  const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
+                       unsigned lanes) {
+    LineGroup& group = group_of(line, offset);
     group.lanes |= lanes_from(lane, lanes);
     group.sectors |= sectors_of(offset, length);
     if constexpr (!has_offsets)
@@ -105,7 +115,13 @@ void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
         access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
   };
   for_each_run(access.active, followers, [&](unsigned lane, unsigned count) {
-    for_each_line(address[lane], bytes, lane, count, add);
+    if (count > 1) return for_each_line(address[lane], bytes, lane, count, add);
+    // A lane's bytes are aligned: they stand in one sector.
+    const unsigned offset = address[lane] % line_bytes;
+    LineGroup& group = group_of(address[lane] - offset, offset);
+    group.lanes |= std::uint32_t{1} << lane;
+    group.sectors |= static_cast<std::uint8_t>(1u << (offset / sector_bytes));
+    if constexpr (!has_offsets) access.offset[lane] = static_cast<std::uint8_t>(offset);
   });
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
@@ -128,7 +144,7 @@ void coalesce(Access& access, const LaneAddresses& address, unsigned bytes) {
   access.next = 0;
   const unsigned first = static_cast<unsigned>(std::countr_zero(access.active));
   const unsigned count = static_cast<unsigned>(std::popcount(access.active));
-  const std::uint32_t followers = find_followers(address, bytes);
+  const std::uint32_t followers = find_followers(address, access.active, bytes);
   // In one run, every lane but the last has a follower.
   const bool one_run =
       lanes_from(first, count) == access.active && (lanes_from(first, count - 1) & ~followers) == 0;

@@ -3,8 +3,10 @@
 #include <smmintrin.h>
 
 #include <bit>
+#include <cstring>
 
 #include "models/isa/lane_mask.hpp"
+#include "models/sm/access/lane_runs.hpp"
 
 namespace lockstep {
 
@@ -12,6 +14,25 @@ using isa::for_each_lane;
 using isa::Instruction;
 using isa::warp_size;
 using isa::WarpContext;
+
+namespace {
+
+/// Does what lane_addresses() does.
+void few_addresses(const std::uint32_t* row, const Instruction& instruction, std::uint32_t active,
+                   LaneAddresses& address) {
+  const auto offset = static_cast<std::uint64_t>(std::int64_t{instruction.offset});
+  const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
+  const auto address_of = [&](unsigned lane) -> std::uint64_t {
+    if (!wide) return static_cast<std::uint32_t>(row[lane] + offset);
+    std::uint64_t base;
+    std::memcpy(&base, row + 2 * lane, sizeof base);
+    return base + offset;
+  };
+  address.fill(address_of(static_cast<unsigned>(std::countr_zero(active))));
+  for_each_lane(active & (active - 1), [&](unsigned lane) { address[lane] = address_of(lane); });
+}
+
+}  // namespace
 
 void lane_addresses(const Instruction& instruction, const WarpContext& context,
                     std::uint32_t active, LaneAddresses& address) {
@@ -21,6 +42,7 @@ void lane_addresses(const Instruction& instruction, const WarpContext& context,
     return;
   }
   const std::uint32_t* row = context.row(instruction.source[0]);
+  if (std::popcount(active) <= few_lanes) return few_addresses(row, instruction, active, address);
   if (instruction.flags & isa::flag_address_wide) {
     std::array<std::uint64_t, warp_size> base;
     std::memcpy(base.data(), row, sizeof base);
@@ -106,7 +128,18 @@ void scatter_load(const Instruction& instruction, const WarpContext& context, st
                   const std::byte* base, const std::uint8_t* offset) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
+  constexpr int long_run = 12;  // copied at once in less time than lane by lane
   if (bytes == 4 && memory.register_bytes == 4) {
+    if (memory.elements == 1 && std::popcount(lanes) >= long_run) {
+      const std::uint32_t followers = followers_in_lines(offset, bytes);
+      if (are_long_runs(lanes, followers, long_run)) {
+        if (!instruction.destination[0].valid()) return;
+        std::uint32_t* row = context.row(instruction.destination[0]);
+        return for_each_run(lanes, followers, [&](unsigned lane, unsigned count) {
+          std::memcpy(row + lane, base + offset[lane], std::size_t{4} * count);
+        });
+      }
+    }
     for (unsigned e = 0; e < memory.elements; ++e) {
       if (!instruction.destination[e].valid()) continue;
       std::uint32_t* row = context.row(instruction.destination[e]);
