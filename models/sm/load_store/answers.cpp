@@ -47,8 +47,8 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
   }
 }
 
-void Answers::fill(const MemoryResponse& response, std::uint16_t index, const std::byte* payload,
-                   SmCycle usable, SmCycle now) {
+inline void Answers::fill(const MemoryResponse& response, std::uint16_t index,
+                          const std::byte* payload, SmCycle usable, SmCycle now) {
   // All four sectors in their places; sectors without an answer are not used.
   alignas(16) std::array<std::byte, line_bytes> expanded;
   const std::byte* line = payload;
@@ -96,8 +96,8 @@ void Answers::fill(const MemoryResponse& response, std::uint16_t index, const st
     shootdowns_.request_done(shootdown, now);
 }
 
-void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line,
-                        SmCycle now) {
+inline void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line,
+                               SmCycle now) {
   const MissTable& misses = l1_.misses();
   const Waiter& waiter = misses.waiter(index);
   std::uint32_t lanes = waiter.lanes;

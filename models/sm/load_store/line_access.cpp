@@ -30,26 +30,7 @@ isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t l
 
 }  // namespace
 
-bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress physical,
-                         bool in_host, SmCycle now) {
-  const Target target{access, access.group[group], physical, in_host};
-  bool done;
-  switch (access.kind) {
-    case Access::Kind::store:
-      done = access.local ? store_local(target, now) : store(target, now);
-      break;
-    case Access::Kind::atomic:
-      done = atomic(target, now);
-      break;
-    default:
-      done = access.bypass || in_host ? bypass(target, now) : load(target, now);
-  }
-  if (!done) return false;
-  ++statistics_.tenant[access.tenant].l1_accesses;
-  return true;
-}
-
-bool LineAccess::load(const Target& target, SmCycle now) {
+inline bool LineAccess::load(const Target& target, SmCycle now) {
   const Access& access = target.access;
   L1Cache& cache = l1_.cache();
   const std::uint8_t needed = target.group.sectors;
@@ -162,6 +143,25 @@ bool LineAccess::store(const Target& target, SmCycle now) {
   fill_request(ports_.send_store(destination, sectors, mask, image.data(), now), target,
                MemoryOperation::store, sectors,
                RequestTag::make(RequestTag::store, index, target.in_host), now);
+  return true;
+}
+
+bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress physical,
+                         bool in_host, SmCycle now) {
+  const Target target{access, access.group[group], physical, in_host};
+  bool done;
+  switch (access.kind) {
+    case Access::Kind::store:
+      done = access.local ? store_local(target, now) : store(target, now);
+      break;
+    case Access::Kind::atomic:
+      done = atomic(target, now);
+      break;
+    default:
+      done = access.bypass || in_host ? bypass(target, now) : load(target, now);
+  }
+  if (!done) return false;
+  ++statistics_.tenant[access.tenant].l1_accesses;
   return true;
 }
 

@@ -110,7 +110,7 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
   return enter_access(access, instruction, record, flight, now);
 }
 
-bool LoadStoreUnit::is_in_buffers(const Access& access) {
+inline bool LoadStoreUnit::is_in_buffers(const Access& access) {
   GridSlot& grid = blocks_.grid(access.grid);
   if (access.contiguous) {
     const LineGroup& first = access.group[0];
@@ -270,7 +270,7 @@ bool LoadStoreUnit::fetches_texels(const Access& access) const {
              isa::CacheOperator::texel;
 }
 
-void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
+inline void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
   hot_.first_lookup = now;
   if (!constants_.parameters.l1.tag_banks) return;
   const SmL1Parameters& l1 = constants_.parameters.l1;
@@ -283,7 +283,7 @@ void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
 
 /// Returns the number of look-ups of a line. Lanes go in groups of eight: each group compares the
 /// tags of the lines that it touches (Accel-Sim, section IV: sub-warps of 8 threads).
-std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
+inline std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   if (!constants_.parameters.l1.banked || constants_.parameters.l1.tag_banks) return 1;
   std::uint32_t lookups = 0;
   for (std::uint32_t lanes = line.lanes; lanes != 0; lanes >>= 8) lookups += (lanes & 0xff) != 0;
@@ -291,12 +291,12 @@ std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
 }
 
 /// Returns the cycles of the banks; atomics pass L1 line by line.
-std::int64_t LoadStoreUnit::bank_cycles(const Access& access) {
+inline std::int64_t LoadStoreUnit::bank_cycles(const Access& access) {
   return access.kind == Access::Kind::atomic || access.local ? access.groups
                                                              : most_words_of_a_bank(access);
 }
 
-LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now) {
+inline LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now) {
   const unsigned group = access.next;
   if (access.local) {
     if (!lines_.process(access, group, PhysicalAddress(access.group[group].line), false, now))
@@ -341,7 +341,7 @@ bool LoadStoreUnit::look_up_parked_line(SmCycle now) {
   return true;
 }
 
-void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
+inline void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
   if (access.parked == ParkedPages::none || translation_.release(access.parked))
     last_check_passed(access.flight, access.member, now);
   --hot_.count;
