@@ -17,7 +17,6 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       gpu_queue_(p.gpu_queue == 0 ? ~std::uint32_t{0} : p.gpu_queue),
       layout_(p),
       scheduler_(std::move(scheduler)),
-      has_hooks_(scheduler_->has_hooks()),
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
       divided_(!scheduler_->division().trivial()),
@@ -68,7 +67,7 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
   waits_.enter(entry.tenant, cycle.value());
   if (!occupancies_.empty())
     occupancies_[entry.tenant].sent(entry.bank, cycle.value(), bank_counters(entry.tenant));
-  if (has_hooks_) scheduler_->on_arrival(queue_, place, cycle);
+  if (!finishes_) scheduler_->on_arrival(queue_, place, cycle);
   // Before the time that the scheduler gave, only a command for the new request, or another
   // direction, can come.
   DramCycle at = std::max(cycle, bus_free_);
@@ -166,13 +165,13 @@ void DramChannel::issue_row(std::uint32_t place, DramCycle now) {
     entry.missed_row = true;
     ++statistics_.activates;
     note(now, DramCommandKind::activate, entry.bank, entry.row);
-    if (has_hooks_) scheduler_->on_row(queue_, place, DramBanks::activation, now);
+    if (!finishes_) scheduler_->on_row(queue_, place, DramBanks::activation, now);
   } else {
     note(now, DramCommandKind::precharge, entry.bank, banks_.open_row(entry.bank));
     banks_.precharge(entry.bank, now);
     queue_.row_closed(entry.bank);
     ++statistics_.precharges;
-    if (has_hooks_) scheduler_->on_row(queue_, place, DramBanks::precharging, now);
+    if (!finishes_) scheduler_->on_row(queue_, place, DramBanks::precharging, now);
   }
   if (!finishes_) return;
   under_way_ = place;
@@ -184,7 +183,7 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now) {
   const DramCycle end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
   count_columns(entry, 1, now);
-  if (has_hooks_) scheduler_->on_column(queue_, place, now);
+  if (!finishes_) scheduler_->on_column(queue_, place, now);
   --entry.columns;
   under_way_ = finishes_ && entry.columns != 0 ? place : DramEntry::none;
   if (entry.columns != 0) return false;
@@ -210,7 +209,7 @@ void DramChannel::leave(std::uint32_t place, DramCycle now, DramCycle end) {
   if (!occupancies_.empty())
     occupancies_[entry.tenant].answered(entry.bank, now.value(), bank_counters(entry.tenant));
   of_gpu_ -= is_of_gpu(entry.source);
-  if (has_hooks_) scheduler_->on_served(queue_, place, now);
+  if (!finishes_) scheduler_->on_served(queue_, place, now);
   const std::uint32_t bank = entry.bank;
   queue_.remove(place);
   if (closes_rows_) close_unwanted_row(bank);

@@ -125,7 +125,7 @@ class DramChannel {
   const std::uint32_t gpu_queue_;  ///< places that requests of the GPU may take
   const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
-  const bool has_hooks_, arrivals_matter_, scheduler_admits_, divided_;
+  const bool arrivals_matter_, scheduler_admits_, divided_;
   const bool sizes_decide_;  ///< true: the sizes of the queues alone decide which requests enter
   const bool finishes_;      ///< value of DramScheduler::finishes_requests
   DramQueue queue_;

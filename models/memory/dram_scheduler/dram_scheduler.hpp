@@ -38,8 +38,6 @@ class DramScheduler : public EpochPolicy {
  public:
   virtual DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) = 0;
 
-  /// Returns whether the scheduler has any of the following hooks.
-  virtual bool has_hooks() const { return true; }
   /// Hooks: a request took its place in the queue; a command for its row, then for its column, was
   /// issued; it was served.
   virtual void on_arrival(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
@@ -53,8 +51,8 @@ class DramScheduler : public EpochPolicy {
   virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
   /// Returns whether a request continues without being chosen again after its first command, as
-  /// long as it is its bank's oldest and no other bank has such a request. Such a scheduler has no
-  /// hooks.
+  /// long as it is its bank's oldest and no other bank has such a request. The hooks of such a
+  /// scheduler are not called.
   virtual bool finishes_requests() const { return false; }
 
   virtual DramDivision division() const { return {}; }

@@ -31,7 +31,6 @@ class Fcfs final : public DramScheduler {
     }
     return choice;
   }
-  bool has_hooks() const override { return false; }
 };
 
 }  // namespace

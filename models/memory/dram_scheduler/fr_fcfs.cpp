@@ -28,7 +28,6 @@ class FrFcfs final : public DramScheduler {
                                      DramCycle now) override {
     return requests_.choose(queue, banks, queue.active_banks(), now);
   }
-  bool has_hooks() const override { return false; }
   bool finishes_requests() const override { return true; }
 
  private:
