@@ -345,15 +345,13 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   return std::make_unique<MemoryPartition>(std::move(setup));
 }
 
-/// Without a component for the link and without remote accesses, nothing comes between a copy's
-/// lines.
+/// Without remote accesses, nothing comes between a copy's lines.
 bool GpuBuilder::copies_in_stretches() const {
   const auto is_on_device = [](const Buffer& buffer) {
     return buffer.memory == MemoryKind::device;
   };
   const auto has_heap = [](const isa::Module* module) { return module->has_heap(); };
-  return !layout_.link_kind && !layout_.port_kind && parameters_.gpu.cpu.cores == 0 &&
-         std::ranges::none_of(modules_.pointers(), has_heap) &&
+  return parameters_.gpu.cpu.cores == 0 && std::ranges::none_of(modules_.pointers(), has_heap) &&
          std::ranges::all_of(scenario_.tenants, [&](const Tenant& tenant) {
            return std::ranges::all_of(tenant.workload.buffers, is_on_device);
          });

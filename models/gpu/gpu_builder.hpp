@@ -84,8 +84,7 @@ class GpuBuilder {
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   /// Returns the part of gpu.memory.capacity that is set aside for blocks that leave SMs.
   std::uint64_t context_bytes() const { return context_memory_.bytes(); }
-  /// Returns whether copies over the host link go in stretches (models/noc/copy_stretch.hpp); known
-  /// when the GPU is connected.
+  /// Returns whether copies over the host link may go in stretches (models/noc/copy_stretch.hpp).
   bool copies_in_stretches() const;
   bool has_coordinator() const { return coordination_.component().has_value(); }
 

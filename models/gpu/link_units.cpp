@@ -83,6 +83,7 @@ std::unique_ptr<Component> LinkUnits::build(const Graph& graph, ComponentId comp
     port.priorities = priorities_of(site.scenario().tenants);
     port.tenants = site.place().tenants;
     port.initial = InitialContents(site.scenario().tenants);
+    port.stretches = site.gpu().copies_in_stretches();
     port.group = site.place().group;
     port.to_host = graph.link(unit.to_host[p]);
     port.to_partitions = links.to_all(component, layout.partition_kind);

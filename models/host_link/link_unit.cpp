@@ -19,9 +19,10 @@ LinkUnit::Port::Port(PortSetup setup, UplinkPort uplink)
       lines(
           setup.parameters, setup.mapping, SourceKind::link,
           [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-            return moving[transfer.owner.number].bytes.line(offset, bytes, initial);
+            return moving[transfer.owner.number].bytes.line(offset - transfer.offset, bytes,
+                                                            initial);
           },
-          setup.priorities, std::move(uplink)) {}
+          setup.priorities, std::move(uplink), setup.stretches) {}
 
 LinkUnit::LinkUnit(Setup setup)
     : from_host_(setup.from_host), port_of_link_(std::move(setup.port_of_link)) {
@@ -52,21 +53,22 @@ void LinkUnit::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     if (due <= now) {
       const Answer answer = answers_.front();
       answers_.pop_front();
-      ports_[answer.port]->lines.landed(answer.line, by_host(now));
+      TransferLines& lines = ports_[answer.port]->lines;
+      answer.stretch.lines > 0 ? lines.landed(answer.stretch, by_host(now))
+                               : lines.landed(answer.line, by_host(now));
     } else if (arrival <= now) {
       take(*inbox[next++], outbox);
     } else {
-      act(now, outbox);
+      act(now, std::min({arrival, due, horizon}), outbox);
     }
   }
 }
 
-void LinkUnit::act(Time now, Outbox& outbox) {
+void LinkUnit::act(Time now, Time until, Outbox& outbox) {
   for (const auto& port : ports_) {
     if (port->lines.next_activity() > by_host(now)) continue;
     // Departures are by the clock of the engine.
-    return port->lines.act(by_host(now), by_host(now) + Time{1}, from_host_, port->to_partitions,
-                           outbox);
+    return port->lines.act(by_host(now), by_host(until), from_host_, port->to_partitions, outbox);
   }
 }
 
@@ -76,6 +78,8 @@ void LinkUnit::take(const MessageHeader& message, Outbox& outbox) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       return hear(number, message, outbox);
+    case MessageKind::stretch_done:
+      return hear_of_stretch(number, message, outbox);
     case MessageKind::link_transfer:
       return take_over(port, message, by_host(message.arrival));
     case MessageKind::link_bytes: {
@@ -108,6 +112,9 @@ void LinkUnit::take_over(Port& port, const MessageHeader& message, Time now) {
   transfer.tenant = handed.tenant;
   transfer.owner = {TransferPart::program, handed.number};
   transfer.bytes = handed.bytes;
+  transfer.offset = handed.offset;
+  transfer.buffer = handed.buffer;
+  transfer.is_initial = handed.is_initial != 0;
   transfer.frames.resize(message.payload_bytes / sizeof(FrameRun));
   std::memcpy(transfer.frames.data(), message.payload_data(), message.payload_bytes);
   port.lines.start(std::move(transfer), now);
@@ -120,17 +127,29 @@ void LinkUnit::hear(std::uint32_t number, const MessageHeader& message, Outbox& 
   const TransferLines::Landing landing = port.lines.landing_of(line);
   Moving& moving = port.moving[landing.transfer.owner.number];
   if (landing.transfer.kind == Transfer::Kind::to_host)
-    moving.bytes.arrive(landing.offset, message.payload().subspan(landing.skip, landing.bytes),
+    moving.bytes.arrive(landing.offset - landing.transfer.offset,
+                        message.payload().subspan(landing.skip, landing.bytes),
                         [&](std::uint64_t offset, std::span<const std::byte> bytes) {
                           outbox.send(port.to_host, message.arrival,
                                       kind_of(MessageKind::link_bytes),
                                       LinkBytes{offset, landing.transfer.owner.number}, bytes);
                         });
-  moving.acknowledged += landing.bytes;
-  // The answer is delayed by the rest of the way to the host, and rounded to the host's clock.
-  answers_.push_back({message.arrival + port.to_host.latency() + from_host_, number, line});
-  if (moving.acknowledged == landing.transfer.bytes)
-    report(port, landing.transfer, message.arrival, outbox);
+  answers_.push_back({due_at_host(port, message.arrival), number, line, {}});
+  count(port, landing.transfer, landing.bytes, message.arrival, outbox);
+}
+
+void LinkUnit::hear_of_stretch(std::uint32_t number, const MessageHeader& message, Outbox& outbox) {
+  Port& port = *ports_[number];
+  const auto& done = message.body<StretchDone>();
+  answers_.push_back({due_at_host(port, message.arrival), number, 0, done});
+  count(port, port.lines.transfer_of(done), done.bytes, message.arrival, outbox);
+}
+
+void LinkUnit::count(Port& port, const Transfer& transfer, std::uint64_t bytes, Time now,
+                     Outbox& outbox) {
+  Moving& moving = port.moving[transfer.owner.number];
+  moving.acknowledged += bytes;
+  if (moving.acknowledged == transfer.bytes) report(port, transfer, now, outbox);
 }
 
 /// Reports the transfer at the time when its last answer would have reached the host.
@@ -186,7 +205,7 @@ void LinkUnit::Port::serialize(Archive& archive) {
 }
 
 void LinkUnit::serialize(Archive& archive) {
-  archive.section("link", 2);
+  archive.section("link", 3);
   if (uplink_) archive(*uplink_);
   for (const auto& port : ports_) port->serialize(archive);
   archive(answers_);

@@ -38,6 +38,7 @@ class LinkUnit final : public Component, public GridCounter {
     std::optional<std::uint32_t> group;     ///< group of the GPU's components in the graph
     Link to_host;
     std::vector<Link> to_partitions, to_sms;
+    bool stretches = false;  ///< no remote access can come (transfer_lines.hpp)
   };
   struct Setup {
     std::vector<PortSetup> ports;
@@ -83,9 +84,10 @@ class LinkUnit final : public Component, public GridCounter {
   struct Answer {
     Time due;
     std::uint32_t port = 0, line = 0;
+    StretchDone stretch;  ///< lines of a stretch; none: the answer is for `line`
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(due, port, line);
+      archive(due, port, line, stretch);
     }
   };
 
@@ -94,9 +96,17 @@ class LinkUnit final : public Component, public GridCounter {
   void take(const MessageHeader& message, Outbox& outbox);
   void take_over(Port& port, const MessageHeader& message, Time now);
   void hear(std::uint32_t port, const MessageHeader& message, Outbox& outbox);
+  void hear_of_stretch(std::uint32_t port, const MessageHeader& message, Outbox& outbox);
+  /// Counts bytes of a transfer that an answer says have moved.
+  void count(Port& port, const Transfer& transfer, std::uint64_t bytes, Time now, Outbox& outbox);
+  /// Returns when the host would have an answer, rounded to its clock.
+  Time due_at_host(const Port& port, Time now) const {
+    return now + port.to_host.latency() + from_host_;
+  }
   void report(Port& port, const Transfer& transfer, Time now, Outbox& outbox);
   void pass_on(Port& port, const MessageHeader& message, Outbox& outbox);
-  void act(Time now, Outbox& outbox);
+  /// Lets the links act at `now`; lines of a stretch leave up to `until`.
+  void act(Time now, Time until, Outbox& outbox);
 
   const Time from_host_;
   const std::vector<std::uint32_t> port_of_link_;

@@ -75,8 +75,8 @@ Time TransferLines::next_activity() const {
 [[gnu::always_inline]] inline void TransferLines::go_on(Direction& direction, Time now, Time late,
                                                         std::vector<Link>& partitions,
                                                         Outbox& outbox) {
-  LOCKSTEP_CHECK(!sends_stretches_ || late == Time::zero(), "a stretch by another clock");
-  may_send_stretch() ? send_stretch(direction, partitions, outbox) : book_line(direction, now);
+  may_send_stretch() ? send_stretch(direction, late, partitions, outbox)
+                     : book_line(direction, now);
 }
 
 void TransferLines::act(Time now, Time until, Time late, std::vector<Link>& partitions,
@@ -150,7 +150,7 @@ bool TransferLines::may_send_stretch() const {
   return {RequestPart::transfer, line};
 }
 
-void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partitions,
+void TransferLines::send_stretch(Direction& direction, Time late, std::vector<Link>& partitions,
                                  Outbox& outbox) {
   Active& active = transfers_[direction.active];
   const Transfer& transfer = active.transfer;
@@ -161,6 +161,7 @@ void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partit
   stretch.offset = transfer.offset + begin;
   stretch.buffer = transfer.buffer;
   stretch.tenant = transfer.tenant;
+  stretch.source = source_;
   stretch.to_gpu = to_gpu ? 1 : 0;
   stretch.is_initial = to_gpu && transfer.is_initial ? 1 : 0;
   if (to_gpu) stretch.number = take_slot(stretches_, free_stretches_);
@@ -174,7 +175,8 @@ void TransferLines::send_stretch(Direction& direction, std::vector<Link>& partit
     const std::uint32_t partition =
         mapping_.partition(PhysicalAddress{address - address % line_bytes}).value();
     CopiedLine line;
-    line.arrival = departure_of(direction, active, active.at) + partitions[partition].latency();
+    line.arrival =
+        departure_of(direction, active, active.at) + late + partitions[partition].latency();
     line.address = address;
     line.at = static_cast<std::uint32_t>(active.at.sent - begin);
     line.bytes = static_cast<std::uint32_t>(bytes);
@@ -198,7 +200,7 @@ void TransferLines::send_lines_of(const CopyStretch& stretch, const Transfer& tr
                                   Outbox& outbox) const {
   const bool has_bytes = stretch.to_gpu != 0 && stretch.is_initial == 0;
   CopyStretch part = stretch;
-  part.lines = static_cast<std::uint32_t>(lines.size());
+  part.lines = static_cast<std::uint16_t>(lines.size());
   // The partition hears of the stretch with its first line.
   std::byte* to = outbox.reserve_ahead(
       partition, lines.front().arrival - partition.latency(), kind_of(MessageKind::copy_stretch),

@@ -86,6 +86,9 @@ class TransferLines {
   /// Notes that a partition's lines of a stretch were acknowledged.  Returns the transfer that this
   /// completed, if any.
   std::optional<Transfer> landed(const StretchDone& done, Time now);
+  const Transfer& transfer_of(const StretchDone& done) const {
+    return transfers_[stretches_[done.number].transfer].transfer;
+  }
   /// Returns whether this completes its transfer.
   bool completes(const StretchDone& done) const {
     const Active& active = transfers_[stretches_[done.number].transfer];
@@ -220,7 +223,7 @@ class TransferLines {
              Outbox& outbox);
   /// Returns whether no other line can make one of a stretch wait.
   bool may_send_stretch() const;
-  void send_stretch(Direction& direction, std::vector<Link>& partitions, Outbox& outbox);
+  void send_stretch(Direction& direction, Time late, std::vector<Link>& partitions, Outbox& outbox);
   void send_lines_of(const CopyStretch& stretch, const Transfer& transfer, Link& partition,
                      std::span<const CopiedLine> lines, Outbox& outbox) const;
   /// The next line of a stretch leaves, and those before `until`.  Returns whether the last one has

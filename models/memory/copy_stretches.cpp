@@ -48,7 +48,7 @@ const MessageHeader& CopyStretches::take_line() {
   MemoryRequest request;
   request.line = line.address - begin;
   request.tag = to_gpu ? first_ : line.tag;
-  request.source = SourceKind::host;
+  request.source = stretch.said.source;
   request.tenant = stretch.said.tenant;
   request.sectors = sectors_of(begin, end);
   request.flags = flag_dma;

@@ -299,7 +299,7 @@ std::string MemoryPartition::waiting_for() const {
 void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 7);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
-  archive.section("partition/stretches", 1);
+  archive.section("partition/stretches", 2);
   archive(stretches_);
   archive.section("partition/requests", 5);
   transactions_.serialize(archive);

@@ -34,6 +34,17 @@ program:
 """
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
 LINE_BY_LINE = ("--set", "host.lines_in_flight=4095")
+# Each GPU has a tenant of its own; a component serves the link of each.
+TWO_GPUS = """\
+gpu: {root}/configs/gpus/tiny.yaml
+gpus: 2
+host: {root}/configs/hosts/pcie3.yaml
+tenants:
+  - {{name: one, workload: w.yaml, gpu: 0}}
+  - {{name: two, workload: w.yaml, parameters: {{n: 30001}}, gpu: 1}}
+policies: {{sharing: spatial, placement: fixed}}
+simulation: {{epoch: 1us}}
+"""
 
 
 class CopyStretches(ScenarioTest):
@@ -91,11 +102,40 @@ class CopyStretches(ScenarioTest):
         self.assertLessEqual(moved.max(), 2 * 500 * 11.3 + 256)
         self.assertEqual(moved.sum(), 4 * ((40000 - 12) + 3 + 9 + 40000 + 1 + 40000 + (40000 - 7) + 3 * 40000))
 
+    def test_links_of_several_gpus_give_the_times_of_single_lines(self):
+        fabric = f"fabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n"
+        for more in ("", fabric, "override: {gpu.copy_engines: 1, host.link_order: fifo}\n"):
+            with self.subTest(more=more):
+                self.write("scenario.yaml", TWO_GPUS.format(root=ROOT) + more)
+                self.assert_same()
+
+    def test_links_of_several_gpus_give_the_same_bits_in_every_layout(self):
+        self.write("scenario.yaml", TWO_GPUS.format(root=ROOT))
+        self.run_it("first.h5")
+        for threads, ranks in LAYOUTS:
+            with self.subTest(threads=threads, ranks=ranks):
+                self.run_it("other.h5", "--threads", threads, ranks=ranks)
+                difference = self.lockstep("diff", "first.h5", "other.h5")
+                self.assertEqual(difference.returncode, 0, difference.stdout)
+
+    def test_behind_an_uplink_lines_go_one_by_one(self):
+        self.write("scenario.yaml", TWO_GPUS.format(root=ROOT)
+                   + "override: {host.uplinks: [{gpus: [0, 1], bandwidth: 9GB/s}]}\n")
+        self.assert_same()
+
 
 class InterruptedCopies(SegmentsTest):
     def test_runs_in_segments_end_as_the_uninterrupted_one(self):
         self.write("w.yaml", WORKLOAD.format(root=ROOT))
         self.scenario("w.yaml", more="simulation: {epoch: 1us}")
+        self.assert_resumes()
+
+    def test_so_do_those_of_several_gpus(self):
+        self.write("w.yaml", WORKLOAD.format(root=ROOT))
+        self.write("scenario.yaml", TWO_GPUS.format(root=ROOT))
+        self.assert_resumes()
+
+    def assert_resumes(self):
         whole = self.lockstep("run", "scenario.yaml", "--quiet", "--check", "--output", "whole.h5")
         self.assertEqual((whole.returncode, whole.stderr), (0, ""))
         layouts = [{}, {"threads": 2}, {"ranks": 2}, {"ranks": 3}]

@@ -18,7 +18,7 @@ using namespace literals;
 /// A stretch of lines of 128 bytes at addresses from `address` on, that arrive every 10 ns.
 IncomingMessage stretch(Time first, std::uint64_t address, std::uint32_t lines, bool to_gpu,
                         std::uint32_t number = 0, bool is_initial = false) {
-  const CopyStretch said{1000, number, 3, lines, 2, to_gpu, is_initial};
+  const CopyStretch said{1000, number, 3, static_cast<std::uint16_t>(lines), 2, to_gpu, is_initial};
   std::vector<CopiedLine> records;
   for (std::uint32_t i = 0; i < lines; ++i)
     records.push_back(
