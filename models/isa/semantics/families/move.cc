@@ -3,6 +3,8 @@
 /// Source: PTX ISA 8.x, "selp", "slct", "mov", "cvta", "isspacep", "Special Registers".
 ///
 /// Simplified: the x, y and z of a thread are computed from its lane each time they are read.
+#include <algorithm>
+
 #include "models/isa/cluster.hpp"
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
@@ -101,24 +103,24 @@ Execute select_pack(const SemanticKey& key) {
   }
 }
 
-/// Writes thread coordinates: lane 0's by division, the others by counting up.
+/// Writes thread coordinates: lane 0's by division, the others row by row of the block.
 void thread_index(const WarpIdentity& identity, unsigned axis, u32* result) {
   const u32 width = identity.block_size[0], height = identity.block_size[1];
   const u32 first = identity.warp_in_block * warp_size;
   u32 at[3] = {first % width, first / width % height, first / width / height};
+  const u32 step = axis == 0;
   if (width - at[0] >= warp_size) {  // all lanes are in one row
-    const u32 step = axis == 0;
     LOCKSTEP_LANES result[i] = at[axis] + step * i;
     return;
   }
-  for (unsigned i = 0; i < 32; ++i) {
-    result[i] = at[axis];
-    if (++at[0] == width) {
-      at[0] = 0;
-      if (++at[1] == height) {
-        at[1] = 0;
-        ++at[2];
-      }
+  for (unsigned lane = 0; lane < warp_size;) {
+    const unsigned lanes = std::min(warp_size - lane, width - at[0]);
+    for (unsigned i = 0; i < lanes; ++i) result[lane + i] = at[axis] + step * i;
+    lane += lanes;
+    at[0] = 0;
+    if (++at[1] == height) {
+      at[1] = 0;
+      ++at[2];
     }
   }
 }
