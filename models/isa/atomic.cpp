@@ -167,9 +167,24 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
   LOCKSTEP_CHECK(false, "atomic without an operation");
 }
 
+/// Does what modify() does for a single value of this size.
+template <class Value>
+static void modify_one(const AtomicShape& shape, std::byte* place, const AtomicWord& operands,
+                       std::uint64_t* old) {
+  Value value;
+  std::memcpy(&value, place, sizeof value);
+  *old = value;
+  value = static_cast<Value>(apply(shape.operation, shape.type, value, operands.a, operands.b));
+  std::memcpy(place, &value, sizeof value);
+}
+
 void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
             std::uint64_t* old) {
   const unsigned bytes = bytes_of(shape.type);
+  if (shape.bytes() == bytes) {
+    if (bytes == 4) return modify_one<std::uint32_t>(shape, place, *operands, old);
+    if (bytes == 8) return modify_one<std::uint64_t>(shape, place, *operands, old);
+  }
   const unsigned words = shape.words(), word_bytes = shape.bytes() / words;
   for (unsigned w = 0; w < words; ++w) {
     old[w] = 0;

@@ -114,15 +114,21 @@ void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
       for (unsigned i = 0; i < lanes; ++i)
         access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
   };
-  for_each_run(access.active, followers, [&](unsigned lane, unsigned count) {
-    if (count > 1) return for_each_line(address[lane], bytes, lane, count, add);
+  const auto add_one = [&](unsigned lane) {
     // A lane's bytes are aligned: they stand in one sector.
     const unsigned offset = address[lane] % line_bytes;
     LineGroup& group = group_of(address[lane] - offset, offset);
     group.lanes |= std::uint32_t{1} << lane;
     group.sectors |= static_cast<std::uint8_t>(1u << (offset / sector_bytes));
     if constexpr (!has_offsets) access.offset[lane] = static_cast<std::uint8_t>(offset);
-  });
+  };
+  if ((followers & access.active) == 0) {
+    isa::for_each_lane(access.active, add_one);
+  } else {
+    for_each_run(access.active, followers, [&](unsigned lane, unsigned count) {
+      count == 1 ? add_one(lane) : for_each_line(address[lane], bytes, lane, count, add);
+    });
+  }
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
 }

@@ -117,10 +117,13 @@ std::array<isa::AtomicWord, 2> atomic_operands(const Instruction& instruction,
 
 void gather_atomic_operands(const Instruction& instruction, const WarpContext& context,
                             std::uint32_t active, std::byte* data) {
-  const std::size_t bytes = atomic_shape(instruction).words() * sizeof(isa::AtomicWord);
+  const bool one_word = atomic_shape(instruction).words() == 1;
   for_each_lane(active, [&](unsigned lane) {
     const auto words = atomic_operands(instruction, context, lane);
-    std::memcpy(data + lane * bytes, words.data(), bytes);
+    if (one_word)
+      std::memcpy(data + lane * sizeof words[0], words.data(), sizeof words[0]);
+    else
+      std::memcpy(data + lane * sizeof words, words.data(), sizeof words);
   });
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/isa/lane_mask.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -20,6 +22,39 @@ bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distan
   return true;
 }
 
+/// Words that lanes want of each bank, each word once unless `serial` is set.
+class WantedWords {
+ public:
+  WantedWords(unsigned banks, bool serial) : banks_(banks), serial_(serial) {}
+
+  void add(std::uint32_t word) {
+    Bank& bank = of_bank_[word % banks_];
+    if (!serial_)
+      for (unsigned i = bank.last; i != 0; i = before_[i])
+        if (words_[i] == word) return;
+    words_[++count_] = word;
+    before_[count_] = bank.last;
+    bank.last = static_cast<std::uint8_t>(count_);
+    most_ = std::max<unsigned>(most_, ++bank.words);
+  }
+  /// Returns the largest number of words of a bank.
+  unsigned most() const { return most_; }
+
+ private:
+  static constexpr std::size_t most_words = 32 * 4;
+  struct Bank {
+    std::uint8_t words = 0;
+    std::uint8_t last = 0;  ///< number of the bank's last word; 0: none
+  };
+  const unsigned banks_;
+  const bool serial_;
+  unsigned count_ = 0, most_ = 0;
+  std::array<Bank, 32> of_bank_{};
+  // Words by their numbers, which begin with 1, and the word of the same bank before each.
+  std::array<std::uint32_t, most_words + 1> words_;
+  std::array<std::uint8_t, most_words + 1> before_;
+};
+
 /// Returns the cycles that the banks need for these lanes.
 unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
   const std::uint32_t lanes = lanes_of(key);
@@ -31,20 +66,11 @@ unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
     group *= 2;
   unsigned degree = 0;
   for (unsigned first = 0; first < 32; first += group) {
-    std::array<std::uint8_t, 32> load{};
-    std::array<std::uint32_t, 32 * 4> seen;
-    unsigned distinct = 0, most = 0;
-    for (unsigned lane = first; lane < first + group; ++lane) {
-      if (!((lanes >> lane) & 1)) continue;
-      for (unsigned w = 0; w < words; ++w) {
-        const std::uint32_t word = offset[lane] / 4 + w;
-        const auto* end = seen.begin() + distinct;
-        if (!serial && std::find(seen.begin(), seen.begin() + distinct, word) != end) continue;
-        seen[distinct++] = word;
-        most = std::max<unsigned>(most, ++load[word % banks]);
-      }
-    }
-    degree += most;
+    WantedWords wanted(banks, serial);
+    isa::for_each_lane(lanes & isa::lanes_from(first, group), [&](unsigned lane) {
+      for (unsigned w = 0; w < words; ++w) wanted.add(offset[lane] / 4 + w);
+    });
+    degree += wanted.most();
   }
   return std::max(1u, degree);
 }
@@ -63,10 +89,16 @@ LanePattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
 
 /// Returns the difference of each lane's address to the first active one's; zero where inactive.
 LaneOffsets relative_to_first(const std::uint32_t* address, std::uint32_t lanes) {
-  const std::uint32_t base = address[std::countr_zero(lanes)];
+  const __m128i base = _mm_set1_epi32(static_cast<int>(address[std::countr_zero(lanes)]));
+  const __m128i bits = _mm_set_epi32(8, 4, 2, 1);
   LaneOffsets relative;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    relative[lane] = (lanes >> lane) & 1 ? address[lane] - base : 0;
+  for (unsigned lane = 0; lane < 32; lane += 4) {
+    const __m128i four = _mm_set1_epi32(static_cast<int>(lanes >> lane));
+    const __m128i active = _mm_cmpeq_epi32(_mm_and_si128(four, bits), bits);
+    const auto* from = reinterpret_cast<const __m128i*>(address + lane);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(&relative[lane]),
+                     _mm_and_si128(_mm_sub_epi32(_mm_loadu_si128(from), base), active));
+  }
   return relative;
 }
 

@@ -70,10 +70,20 @@ void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
                    memory.elements);
     return;
   }
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (moves_words(memory)) {
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint32_t* row = context.row(instruction.destination[e]);
+      for_each_lane(lanes, [&](unsigned lane) { std::memcpy(row + lane, at(lane) + 4 * e, 4); });
+    }
+    return;
+  }
   for_each_lane(lanes, [&](unsigned lane) {
-    const std::byte* from = first + static_cast<std::int32_t>(pattern.relative[lane]);
     for (unsigned e = 0; e < memory.elements; ++e)
-      write_element(instruction, context, e, lane, from + e * bytes);
+      write_element(instruction, context, e, lane, at(lane) + e * bytes);
   });
 }
 
@@ -85,11 +95,18 @@ void store_lanes(const Instruction& instruction, const isa::WarpContext& context
     store_plain(context.row(instruction.source[1]), first, pattern);
     return;
   }
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (moves_words(memory) && memory.elements == 1) {
+    const std::uint32_t* row = context.row(instruction.source[1]);
+    for_each_lane(lanes, [&](unsigned lane) { std::memcpy(at(lane), row + lane, 4); });
+    return;
+  }
   for_each_lane(lanes, [&](unsigned lane) {
-    std::byte* to = first + static_cast<std::int32_t>(pattern.relative[lane]);
     for (unsigned e = 0; e < memory.elements; ++e) {
       const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
-      store_bytes(to + e * bytes, value, bytes);
+      store_bytes(at(lane) + e * bytes, value, bytes);
     }
   });
 }
