@@ -96,14 +96,17 @@ void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
                    std::uint32_t followers) {
   std::array<std::uint8_t, 64> place{};  // 1 + group of each lane
   unsigned groups = 0;
+  LineGroup* last = access.group.data();  // neighbours often share their line
   const auto group_of = [&](std::uint64_t line, unsigned offset) -> LineGroup& {
+    if (groups != 0 && last->line == line) return *last;
     unsigned slot = static_cast<unsigned>((line >> 7) ^ (line >> 13)) & 63;
     while (place[slot] != 0 && access.group[place[slot] - 1u].line != line) slot = (slot + 1) & 63;
     if (place[slot] == 0) {
       access.group[groups] = {.line = line, .first_offset = static_cast<std::uint8_t>(offset)};
       place[slot] = static_cast<std::uint8_t>(++groups);
     }
-    return access.group[place[slot] - 1u];
+    last = &access.group[place[slot] - 1u];
+    return *last;
   };
   const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
                        unsigned lanes) {

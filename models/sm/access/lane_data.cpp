@@ -127,6 +127,35 @@ void gather_atomic_operands(const Instruction& instruction, const WarpContext& c
   });
 }
 
+namespace {
+
+/// Writes values of one type to registers of 32 or 16 bits, as write_element() does.
+template <class Value>
+void scatter_as(std::uint32_t* row, std::uint32_t mask, std::uint32_t lanes, const std::byte* base,
+                const std::uint8_t* offset) {
+  for_each_lane(lanes, [&](unsigned lane) {
+    Value value;
+    std::memcpy(&value, base + offset[lane], sizeof value);
+    row[lane] = static_cast<std::uint32_t>(value) & mask;
+  });
+}
+
+/// Writes values of one or two bytes to registers of 32 or 16 bits.
+void scatter_small(const Instruction& instruction, std::uint32_t* row, std::uint32_t lanes,
+                   const std::byte* base, const std::uint8_t* offset) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const std::uint32_t mask = memory.register_bytes < 4 ? 0xffff : 0xffffffff;
+  const bool is_signed = isa::is_signed(memory.type);
+  if (isa::bytes_of(memory.type) == 1)
+    is_signed ? scatter_as<std::int8_t>(row, mask, lanes, base, offset)
+              : scatter_as<std::uint8_t>(row, mask, lanes, base, offset);
+  else
+    is_signed ? scatter_as<std::int16_t>(row, mask, lanes, base, offset)
+              : scatter_as<std::uint16_t>(row, mask, lanes, base, offset);
+}
+
+}  // namespace
+
 void scatter_load(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
                   const std::byte* base, const std::uint8_t* offset) {
   const isa::MemoryFields& memory = instruction.memory;
@@ -151,10 +180,16 @@ void scatter_load(const Instruction& instruction, const WarpContext& context, st
     }
     return;
   }
-  for (unsigned e = 0; e < memory.elements; ++e)
+  for (unsigned e = 0; e < memory.elements; ++e) {
+    if (memory.register_bytes < 8 && bytes < 4 && instruction.destination[e].valid()) {
+      scatter_small(instruction, context.row(instruction.destination[e]), lanes, base + e * bytes,
+                    offset);
+      continue;
+    }
     for_each_lane(lanes, [&](unsigned lane) {
       write_element(instruction, context, e, lane, base + offset[lane] + e * bytes);
     });
+  }
 }
 
 void scatter_contiguous(const Instruction& instruction, const WarpContext& context,

@@ -77,14 +77,17 @@ unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
 
 LanePattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
   if (lanes != 0xffffffff) return LanePattern::scattered;
-  bool neighbours = true, one = true;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    neighbours &= relative[lane] == relative[lane & ~3u] + 4 * (lane & 3);
-    one &= relative[lane] == relative[lane & ~3u];
+  const __m128i steps = _mm_set_epi32(12, 8, 4, 0);
+  __m128i no_neighbours = _mm_setzero_si128(), not_one = no_neighbours;
+  for (unsigned lane = 0; lane < 32; lane += 4) {
+    const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&relative[lane]));
+    const __m128i first = _mm_shuffle_epi32(four, 0);
+    no_neighbours = _mm_or_si128(no_neighbours, _mm_xor_si128(four, _mm_add_epi32(first, steps)));
+    not_one = _mm_or_si128(not_one, _mm_xor_si128(four, first));
   }
-  return neighbours ? LanePattern::quads_of_neighbours
-         : one      ? LanePattern::quads_of_one
-                    : LanePattern::scattered;
+  return _mm_testz_si128(no_neighbours, no_neighbours) != 0 ? LanePattern::quads_of_neighbours
+         : _mm_testz_si128(not_one, not_one) != 0           ? LanePattern::quads_of_one
+                                                            : LanePattern::scattered;
 }
 
 /// Returns the difference of each lane's address to the first active one's; zero where inactive.

@@ -117,8 +117,13 @@ inline bool LoadStoreUnit::is_in_buffers(const Access& access) {
     return grid.holds(access.pc, first.line + first.first_offset,
                       static_cast<unsigned>(std::popcount(access.active)) * access.stride);
   }
-  for (unsigned g = 0; g < access.groups; ++g)
-    if (!grid.holds(access.pc, access.group[g].line, line_bytes)) return false;
+  for (unsigned g = 0; g < access.groups; ++g) {
+    const unsigned sectors = access.group[g].sectors;
+    const auto first = static_cast<unsigned>(std::countr_zero(sectors));
+    const std::uint64_t bytes =
+        (static_cast<unsigned>(std::bit_width(sectors)) - first) * std::uint64_t{sector_bytes};
+    if (!grid.holds(access.pc, access.group[g].line + first * sector_bytes, bytes)) return false;
+  }
   return true;
 }
 

@@ -143,7 +143,8 @@ class LoadStoreUnit final : public ParkedLines {
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local,
                        std::uint16_t member);
-  /// Returns whether a buffer contains all of each line; false: the caller must check lane by lane.
+  /// Returns whether a buffer contains all sectors of each line; false: the caller must check lane
+  /// by lane.
   bool is_in_buffers(const Access& access);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);

@@ -101,6 +101,34 @@ TEST(LaneBytes, OfALoadComeToTheirLanesOnly) {
   }
 }
 
+TEST(LaneBytes, OfSmallTypesAreExtendedToTheirRegisters) {
+  std::mt19937 random(8);
+  std::array<std::byte, line_bytes> line;
+  for (std::byte& b : line) b = static_cast<std::byte>(random());
+  using isa::Type;
+  for (const Type type : {Type::u8, Type::s8, Type::u16, Type::s16, Type::b16})
+    for (const unsigned register_bytes : {2u, 4u, 8u}) {
+      Instruction load;
+      load.memory.type = type;
+      load.memory.register_bytes = static_cast<std::uint8_t>(register_bytes);
+      load.memory.elements = 2;
+      load.destination[0] = Operand(Operand::registers, 0);
+      load.destination[1] = Operand(Operand::registers, 2);
+      const std::uint32_t lanes = some_lanes(random);
+      std::array<std::uint8_t, 32> offset;
+      for (std::uint8_t& of_lane : offset) of_lane = static_cast<std::uint8_t>(random() % 31 * 4);
+      std::array<std::uint32_t, 4 * warp_size> rows{}, expected{};
+      isa::WarpContext context;
+      context.bases[Operand::registers] = expected.data();
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if (((lanes >> lane) & 1) != 0)
+          write_elements(load, context, lane, line.data() + offset[lane]);
+      context.bases[Operand::registers] = rows.data();
+      scatter_load(load, context, lanes, line.data(), offset.data());
+      ASSERT_EQ(rows, expected) << isa::bytes_of(type) << " in " << register_bytes;
+    }
+}
+
 TEST(LaneBytes, InactiveLanesHaveTheAddressOfTheFirstActiveOne) {
   std::mt19937 random(7);
   std::array<std::uint32_t, 2 * warp_size> rows;
