@@ -25,10 +25,11 @@ bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distan
 /// Words that lanes want of each bank, each word once unless `serial` is set.
 class WantedWords {
  public:
-  WantedWords(unsigned banks, bool serial) : banks_(banks), serial_(serial) {}
+  WantedWords(unsigned banks, bool serial)
+      : banks_(banks), mask_(std::has_single_bit(banks) ? banks - 1 : 0), serial_(serial) {}
 
   void add(std::uint32_t word) {
-    Bank& bank = of_bank_[word % banks_];
+    Bank& bank = of_bank_[mask_ != 0 ? word & mask_ : word % banks_];
     if (!serial_)
       for (unsigned i = bank.last; i != 0; i = before_[i])
         if (words_[i] == word) return;
@@ -46,7 +47,7 @@ class WantedWords {
     std::uint8_t words = 0;
     std::uint8_t last = 0;  ///< number of the bank's last word; 0: none
   };
-  const unsigned banks_;
+  const unsigned banks_, mask_;  ///< mask: banks less 1 if they are a power of two
   const bool serial_;
   unsigned count_ = 0, most_ = 0;
   std::array<Bank, 32> of_bank_{};

@@ -11,6 +11,7 @@
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/move_matrices.hpp"
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/access/lane_vectors.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
 namespace lockstep {
@@ -63,6 +64,10 @@ void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
                 std::uint32_t lanes, const std::byte* first, const LanePattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (moves_vectors(memory)) return load_vectors(instruction, context, lanes, at);
   if (is_plain(memory, lanes)) {
     for (unsigned e = 0; e < memory.elements; ++e)
       if (instruction.destination[e].valid())
@@ -70,9 +75,6 @@ void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
                    memory.elements);
     return;
   }
-  const auto at = [&](unsigned lane) {
-    return first + static_cast<std::int32_t>(pattern.relative[lane]);
-  };
   if (moves_words(memory)) {
     for (unsigned e = 0; e < memory.elements; ++e) {
       if (!instruction.destination[e].valid()) continue;
@@ -98,6 +100,7 @@ void store_lanes(const Instruction& instruction, const isa::WarpContext& context
   const auto at = [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
   };
+  if (moves_vectors(memory)) return store_vectors(instruction, context, lanes, at);
   if (moves_words(memory) && memory.elements == 1) {
     const std::uint32_t* row = context.row(instruction.source[1]);
     for_each_lane(lanes, [&](unsigned lane) { std::memcpy(at(lane), row + lane, 4); });

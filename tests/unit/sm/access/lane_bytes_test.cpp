@@ -126,7 +126,83 @@ TEST(LaneBytes, OfSmallTypesAreExtendedToTheirRegisters) {
       context.bases[Operand::registers] = rows.data();
       scatter_load(load, context, lanes, line.data(), offset.data());
       ASSERT_EQ(rows, expected) << isa::bytes_of(type) << " in " << register_bytes;
+
+      // The same of consecutive lanes.
+      const unsigned stride = 2 * isa::bytes_of(type);
+      const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+      rows = expected = {};
+      context.bases[Operand::registers] = expected.data();
+      for (unsigned lane = first; lane < 32; ++lane)
+        if (((lanes >> lane) & 1) != 0)
+          write_elements(load, context, lane, line.data() + (lane - first) * stride);
+      context.bases[Operand::registers] = rows.data();
+      scatter_contiguous(load, context, lanes, line.data());
+      ASSERT_EQ(rows, expected) << isa::bytes_of(type) << " in " << register_bytes;
     }
+}
+
+TEST(LaneBytes, OfStoresAreTheLowOnesOfTheirRegisters) {
+  std::mt19937 random(9);
+  std::array<std::uint32_t, 8 * warp_size> rows;
+  isa::WarpContext context;
+  context.bases[Operand::registers] = rows.data();
+  using isa::Type;
+  for (const Type type : {Type::u8, Type::b16, Type::b32, Type::f32, Type::b64})
+    for (const unsigned register_bytes : {2u, 4u, 8u})
+      for (const unsigned elements : {1u, 2u, 4u}) {
+        const unsigned bytes = isa::bytes_of(type);
+        if (bytes > register_bytes || bytes * elements > 16) continue;
+        for (std::uint32_t& word : rows) word = random();
+        Instruction store;
+        store.memory.type = type;
+        store.memory.register_bytes = static_cast<std::uint8_t>(register_bytes);
+        store.memory.elements = static_cast<std::uint8_t>(elements);
+        for (unsigned e = 0; e < elements; ++e)
+          store.source[1 + e] = Operand(Operand::registers, static_cast<std::uint16_t>(2 * e));
+        const std::uint32_t lanes = some_lanes(random);
+        std::array<std::byte, 1024> data{}, expected{};
+        gather_store_data(store, context, lanes, data.data());
+        for (unsigned lane = 0; lane < 32; ++lane)
+          for (unsigned e = 0; e < elements && ((lanes >> lane) & 1) != 0; ++e) {
+            const std::uint64_t value = read_element(store, context, 1 + e, lane);
+            std::memcpy(&expected[(lane * elements + e) * bytes], &value, bytes);
+          }
+        for (unsigned lane = 0; lane < 32; ++lane)
+          for (unsigned b = 0; b < bytes * elements && ((lanes >> lane) & 1) != 0; ++b)
+            ASSERT_EQ(data[lane * bytes * elements + b], expected[lane * bytes * elements + b])
+                << bytes << " of " << register_bytes << " times " << elements;
+      }
+}
+
+TEST(LaneBytes, OfVectorsComeToTheRowsOfTheirWords) {
+  std::mt19937 random(10);
+  std::array<std::byte, 256> memory;
+  for (std::byte& b : memory) b = static_cast<std::byte>(random());
+  for (int round = 0; round < 2000; ++round) {
+    Instruction load;
+    load.memory.type = isa::Type::b32;
+    load.memory.register_bytes = 4;
+    load.memory.elements = static_cast<std::uint8_t>(2 + round % 2 * 2);
+    for (unsigned e = 0; e < load.memory.elements; ++e)
+      if (random() % 8 != 0)
+        load.destination[e] = Operand(Operand::registers, static_cast<std::uint16_t>(e));
+    const std::uint32_t lanes = some_lanes(random);
+    const unsigned stride = 4 * load.memory.elements;
+    std::array<std::uint8_t, 32> offset;
+    for (std::uint8_t& of_lane : offset)
+      of_lane = static_cast<std::uint8_t>(random() % (128 / stride) * stride);
+    std::array<std::uint32_t, 4 * warp_size> rows, expected;
+    for (std::uint32_t& word : rows) word = random();
+    expected = rows;
+    isa::WarpContext context;
+    context.bases[Operand::registers] = expected.data();
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if (((lanes >> lane) & 1) != 0)
+        write_elements(load, context, lane, memory.data() + offset[lane]);
+    context.bases[Operand::registers] = rows.data();
+    scatter_load(load, context, lanes, memory.data(), offset.data());
+    ASSERT_EQ(rows, expected) << "round " << round;
+  }
 }
 
 TEST(LaneBytes, InactiveLanesHaveTheAddressOfTheFirstActiveOne) {
