@@ -67,7 +67,9 @@ void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
   const auto at = [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
   };
-  if (moves_vectors(memory)) return load_vectors(instruction, context, lanes, at);
+  const bool is_one_for_four = pattern.shape == LanePattern::quads_of_one;
+  if (moves_vectors(memory) && !is_one_for_four)
+    return load_vectors(instruction, context, lanes, at);
   if (is_plain(memory, lanes)) {
     for (unsigned e = 0; e < memory.elements; ++e)
       if (instruction.destination[e].valid())
