@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "models/isa/lane_mask.hpp"
+#include "models/sm/access/lane_elements.hpp"
 #include "models/sm/access/lane_runs.hpp"
-#include "models/sm/access/lane_vectors.hpp"
 
 namespace lockstep {
 
@@ -79,16 +79,6 @@ CopyTarget copy_target(const Instruction& instruction, const WarpContext& contex
   return target;
 }
 
-/// Writes the low bytes of each lane's register, `stride` from lane to lane.
-template <class Value>
-static void gather_as(const std::uint32_t* row, std::uint32_t lanes, std::byte* to,
-                      std::size_t stride) {
-  for_each_lane(lanes, [&](unsigned lane) {
-    const auto value = static_cast<Value>(row[lane]);
-    std::memcpy(to + lane * stride, &value, sizeof value);
-  });
-}
-
 void gather_store_data(const Instruction& instruction, const WarpContext& context,
                        std::uint32_t active, std::byte* data) {
   const unsigned bytes = isa::bytes_of(instruction.memory.type);
@@ -98,23 +88,7 @@ void gather_store_data(const Instruction& instruction, const WarpContext& contex
     return;
   }
   const std::size_t stride = std::size_t{bytes} * elements;
-  if (moves_vectors(instruction.memory))
-    return store_vectors(instruction, context, active,
-                         [&](unsigned lane) { return data + lane * stride; });
-  for (unsigned e = 0; e < elements; ++e) {
-    const std::uint32_t* row = context.row(instruction.source[1 + e]);
-    std::byte* const to = data + e * bytes;
-    if (instruction.memory.register_bytes != 8 && bytes <= 4) {
-      bytes == 1   ? gather_as<std::uint8_t>(row, active, to, stride)
-      : bytes == 2 ? gather_as<std::uint16_t>(row, active, to, stride)
-                   : gather_as<std::uint32_t>(row, active, to, stride);
-      continue;
-    }
-    for_each_lane(active, [&](unsigned lane) {
-      const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
-      store_bytes(to + lane * stride, value, bytes);
-    });
-  }
+  store_elements(instruction, context, active, [&](unsigned lane) { return data + lane * stride; });
 }
 
 std::array<isa::AtomicWord, 2> atomic_operands(const Instruction& instruction,
@@ -150,77 +124,21 @@ void gather_atomic_operands(const Instruction& instruction, const WarpContext& c
   });
 }
 
-namespace {
-
-bool has_small_values(const isa::MemoryFields& memory) {
-  return memory.register_bytes < 8 && isa::bytes_of(memory.type) < 4;
-}
-
-/// Writes values of one type to registers of 32 or 16 bits, as write_element() does.
-template <class Value, class Place>
-void scatter_as(std::uint32_t* row, std::uint32_t mask, std::uint32_t lanes, const Place& place) {
-  for_each_lane(lanes, [&](unsigned lane) {
-    Value value;
-    std::memcpy(&value, place(lane), sizeof value);
-    row[lane] = static_cast<std::uint32_t>(value) & mask;
-  });
-}
-
-/// Writes values of one or two bytes to registers of 32 or 16 bits; lane l's value stands at
-/// place(l).
-template <class Place>
-void scatter_small(const Instruction& instruction, std::uint32_t* row, std::uint32_t lanes,
-                   const Place& place) {
-  const isa::MemoryFields& memory = instruction.memory;
-  const std::uint32_t mask = memory.register_bytes < 4 ? 0xffff : 0xffffffff;
-  const bool is_signed = isa::is_signed(memory.type);
-  if (isa::bytes_of(memory.type) == 1)
-    is_signed ? scatter_as<std::int8_t>(row, mask, lanes, place)
-              : scatter_as<std::uint8_t>(row, mask, lanes, place);
-  else
-    is_signed ? scatter_as<std::int16_t>(row, mask, lanes, place)
-              : scatter_as<std::uint16_t>(row, mask, lanes, place);
-}
-
-}  // namespace
-
 void scatter_load(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
                   const std::byte* base, const std::uint8_t* offset) {
   const isa::MemoryFields& memory = instruction.memory;
-  const unsigned bytes = isa::bytes_of(memory.type);
   constexpr int long_run = 12;  // copied at once in less time than lane by lane
-  if (bytes == 4 && memory.register_bytes == 4) {
-    if (memory.elements == 1 && std::popcount(lanes) >= long_run) {
-      const std::uint32_t followers = followers_in_lines(offset, bytes);
-      if (are_long_runs(lanes, followers, long_run)) {
-        if (!instruction.destination[0].valid()) return;
-        std::uint32_t* row = context.row(instruction.destination[0]);
-        return for_each_run(lanes, followers, [&](unsigned lane, unsigned count) {
-          std::memcpy(row + lane, base + offset[lane], std::size_t{4} * count);
-        });
-      }
+  if (moves_words(memory) && memory.elements == 1 && std::popcount(lanes) >= long_run) {
+    const std::uint32_t followers = followers_in_lines(offset, 4);
+    if (are_long_runs(lanes, followers, long_run)) {
+      if (!instruction.destination[0].valid()) return;
+      std::uint32_t* row = context.row(instruction.destination[0]);
+      return for_each_run(lanes, followers, [&](unsigned lane, unsigned count) {
+        std::memcpy(row + lane, base + offset[lane], std::size_t{4} * count);
+      });
     }
-    if (moves_vectors(memory))
-      return load_vectors(instruction, context, lanes,
-                          [&](unsigned lane) { return base + offset[lane]; });
-    for (unsigned e = 0; e < memory.elements; ++e) {
-      if (!instruction.destination[e].valid()) continue;
-      std::uint32_t* row = context.row(instruction.destination[e]);
-      for_each_lane(
-          lanes, [&](unsigned lane) { std::memcpy(row + lane, base + offset[lane] + 4 * e, 4); });
-    }
-    return;
   }
-  for (unsigned e = 0; e < memory.elements; ++e) {
-    if (has_small_values(memory) && instruction.destination[e].valid()) {
-      scatter_small(instruction, context.row(instruction.destination[e]), lanes,
-                    [&](unsigned lane) { return base + offset[lane] + e * bytes; });
-      continue;
-    }
-    for_each_lane(lanes, [&](unsigned lane) {
-      write_element(instruction, context, e, lane, base + offset[lane] + e * bytes);
-    });
-  }
+  load_elements(instruction, context, lanes, [&](unsigned lane) { return base + offset[lane]; });
 }
 
 void scatter_contiguous(const Instruction& instruction, const WarpContext& context,
@@ -242,20 +160,8 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
     }
     return;
   }
-  if (moves_vectors(memory))
-    return load_vectors(instruction, context, lanes,
-                        [&](unsigned lane) { return base + std::size_t{lane - first} * stride; });
-  for (unsigned e = 0; e < memory.elements; ++e) {
-    const auto place = [&](unsigned lane) {
-      return base + std::size_t{lane - first} * stride + e * bytes;
-    };
-    if (has_small_values(memory) && instruction.destination[e].valid()) {
-      scatter_small(instruction, context.row(instruction.destination[e]), lanes, place);
-      continue;
-    }
-    for_each_lane(
-        lanes, [&](unsigned lane) { write_element(instruction, context, e, lane, place(lane)); });
-  }
+  load_elements(instruction, context, lanes,
+                [&](unsigned lane) { return base + std::size_t{lane - first} * stride; });
 }
 
 void scatter_part(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,

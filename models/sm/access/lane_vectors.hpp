@@ -22,6 +22,17 @@ inline bool moves_vectors(const isa::MemoryFields& memory) {
   return moves_words(memory) && (memory.elements == 2 || memory.elements == 4);
 }
 
+/// Puts four rows of four words into columns: put(i, words i of take(0) to take(3)).
+template <class Take, class Put>
+void transpose(const Take& take, const Put& put) {
+  __m128 a = take(0), b = take(1), c = take(2), d = take(3);
+  _MM_TRANSPOSE4_PS(a, b, c, d);
+  put(0, a);
+  put(1, b);
+  put(2, c);
+  put(3, d);
+}
+
 /// Loads the vectors of four lanes.  `from`: where each vector stands.
 template <unsigned words>
 void load_four(const VectorRows& rows, unsigned lane, const std::array<const std::byte*, 4>& from) {
@@ -32,12 +43,7 @@ void load_four(const VectorRows& rows, unsigned lane, const std::array<const std
     const auto of_lane = [&](unsigned i) {
       return _mm_loadu_ps(reinterpret_cast<const float*>(from[i]));
     };
-    __m128 a = of_lane(0), b = of_lane(1), c = of_lane(2), d = of_lane(3);
-    _MM_TRANSPOSE4_PS(a, b, c, d);
-    put(0, a);
-    put(1, b);
-    put(2, c);
-    put(3, d);
+    transpose(of_lane, put);
   } else {
     const auto of_two = [&](unsigned i) {
       const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from[i]));
@@ -60,12 +66,7 @@ void store_four(const VectorRows& rows, unsigned lane, const std::array<std::byt
     const auto put = [&](unsigned i, __m128 of_lane) {
       _mm_storeu_ps(reinterpret_cast<float*>(to[i]), of_lane);
     };
-    __m128 a = row(0), b = row(1), c = row(2), d = row(3);
-    _MM_TRANSPOSE4_PS(a, b, c, d);
-    put(0, a);
-    put(1, b);
-    put(2, c);
-    put(3, d);
+    transpose(row, put);
   } else {
     const __m128 low = _mm_unpacklo_ps(row(0), row(1)), high = _mm_unpackhi_ps(row(0), row(1));
     _mm_storel_pi(reinterpret_cast<__m64*>(to[0]), low);

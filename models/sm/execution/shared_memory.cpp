@@ -11,7 +11,7 @@
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/move_matrices.hpp"
 #include "models/sm/access/lane_data.hpp"
-#include "models/sm/access/lane_vectors.hpp"
+#include "models/sm/access/lane_elements.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
 namespace lockstep {
@@ -30,12 +30,11 @@ bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
 }
 
 /// Loads lane l's 32 bits from first + relative[l].
-void load_plain(std::uint32_t* row, const std::byte* first, const LanePattern& pattern,
-                unsigned elements) {
+void load_plain(std::uint32_t* row, const std::byte* first, const LanePattern& pattern) {
   const auto at = [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
   };
-  if (pattern.shape == LanePattern::quads_of_neighbours && elements == 1) {
+  if (pattern.shape == LanePattern::quads_of_neighbours) {
     for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(row + lane, at(lane), 16);
   } else if (pattern.shape == LanePattern::quads_of_one) {
     for (unsigned lane = 0; lane < 32; lane += 4) {
@@ -63,56 +62,27 @@ void store_plain(const std::uint32_t* row, std::byte* first, const LanePattern& 
 void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
                 std::uint32_t lanes, const std::byte* first, const LanePattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
-  const unsigned bytes = isa::bytes_of(memory.type);
-  const auto at = [&](unsigned lane) {
-    return first + static_cast<std::int32_t>(pattern.relative[lane]);
-  };
   const bool is_one_for_four = pattern.shape == LanePattern::quads_of_one;
-  if (moves_vectors(memory) && !is_one_for_four)
-    return load_vectors(instruction, context, lanes, at);
-  if (is_plain(memory, lanes)) {
+  if (is_plain(memory, lanes) && (is_one_for_four || memory.elements == 1)) {
     for (unsigned e = 0; e < memory.elements; ++e)
       if (instruction.destination[e].valid())
-        load_plain(context.row(instruction.destination[e]), first + 4 * e, pattern,
-                   memory.elements);
+        load_plain(context.row(instruction.destination[e]), first + 4 * e, pattern);
     return;
   }
-  if (moves_words(memory)) {
-    for (unsigned e = 0; e < memory.elements; ++e) {
-      if (!instruction.destination[e].valid()) continue;
-      std::uint32_t* row = context.row(instruction.destination[e]);
-      for_each_lane(lanes, [&](unsigned lane) { std::memcpy(row + lane, at(lane) + 4 * e, 4); });
-    }
-    return;
-  }
-  for_each_lane(lanes, [&](unsigned lane) {
-    for (unsigned e = 0; e < memory.elements; ++e)
-      write_element(instruction, context, e, lane, at(lane) + e * bytes);
+  load_elements(instruction, context, lanes, [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
   });
 }
 
 void store_lanes(const Instruction& instruction, const isa::WarpContext& context,
                  std::uint32_t lanes, std::byte* first, const LanePattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
-  const unsigned bytes = isa::bytes_of(memory.type);
   if (is_plain(memory, lanes) && memory.elements == 1) {
     store_plain(context.row(instruction.source[1]), first, pattern);
     return;
   }
-  const auto at = [&](unsigned lane) {
+  store_elements(instruction, context, lanes, [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
-  };
-  if (moves_vectors(memory)) return store_vectors(instruction, context, lanes, at);
-  if (moves_words(memory) && memory.elements == 1) {
-    const std::uint32_t* row = context.row(instruction.source[1]);
-    for_each_lane(lanes, [&](unsigned lane) { std::memcpy(at(lane), row + lane, 4); });
-    return;
-  }
-  for_each_lane(lanes, [&](unsigned lane) {
-    for (unsigned e = 0; e < memory.elements; ++e) {
-      const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
-      store_bytes(at(lane) + e * bytes, value, bytes);
-    }
   });
 }
 
@@ -177,7 +147,7 @@ void SharedMemoryUnit::load_words(WarpSlot slot, const Instruction& instruction,
   const std::byte* first = place(blocks_.block_of(warp), pattern, base, 4);
   if (first == nullptr) [[unlikely]]
     bad_address(warp, instruction, address, instruction.offset, all_lanes);
-  load_plain(blocks_.row_of(warp, instruction.destination[0]), first, pattern, 1);
+  load_plain(blocks_.row_of(warp, instruction.destination[0]), first, pattern);
   front_end_.commit_at(slot, warp, record, serve(warp, pattern.degree, now) - 1 + record.latency);
 }
 

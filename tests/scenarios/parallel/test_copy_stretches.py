@@ -64,6 +64,14 @@ class CopyStretches(ScenarioTest):
         differing = [line.split()[0] for line in difference.stdout.splitlines() if line.startswith("  /")]
         self.assertEqual(differing, ["/config"], difference.stdout)
 
+    def assert_same_in_layouts(self):
+        self.run_it("first.h5")
+        for threads, ranks in LAYOUTS:
+            with self.subTest(threads=threads, ranks=ranks):
+                self.run_it("other.h5", "--threads", threads, ranks=ranks)
+                difference = self.lockstep("diff", "first.h5", "other.h5")
+                self.assertEqual(difference.returncode, 0, difference.stdout)
+
     def test_they_give_the_times_of_single_lines(self):
         self.scenario("w.yaml", more="simulation: {epoch: 1us}")
         self.assert_same()
@@ -85,12 +93,7 @@ class CopyStretches(ScenarioTest):
 
     def test_every_layout_gives_the_same_bits(self):
         self.scenario("w.yaml", more="simulation: {epoch: 1us}")
-        self.run_it("first.h5")
-        for threads, ranks in LAYOUTS:
-            with self.subTest(threads=threads, ranks=ranks):
-                self.run_it("other.h5", "--threads", threads, ranks=ranks)
-                difference = self.lockstep("diff", "first.h5", "other.h5")
-                self.assertEqual(difference.returncode, 0, difference.stdout)
+        self.assert_same_in_layouts()
 
     def test_a_stretch_under_way_is_counted_up_to_the_epoch(self):
         self.scenario("w.yaml", more="simulation: {epoch: 500ns}")
@@ -111,12 +114,7 @@ class CopyStretches(ScenarioTest):
 
     def test_links_of_several_gpus_give_the_same_bits_in_every_layout(self):
         self.write("scenario.yaml", TWO_GPUS.format(root=ROOT))
-        self.run_it("first.h5")
-        for threads, ranks in LAYOUTS:
-            with self.subTest(threads=threads, ranks=ranks):
-                self.run_it("other.h5", "--threads", threads, ranks=ranks)
-                difference = self.lockstep("diff", "first.h5", "other.h5")
-                self.assertEqual(difference.returncode, 0, difference.stdout)
+        self.assert_same_in_layouts()
 
     def test_behind_an_uplink_lines_go_one_by_one(self):
         self.write("scenario.yaml", TWO_GPUS.format(root=ROOT)

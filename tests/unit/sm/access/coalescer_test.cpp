@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/noc/messages.hpp"
+#include "tests/unit/sm/access/addresses_in_runs.hpp"
 
 namespace lockstep::coalescer_test {
 namespace {
@@ -113,11 +114,7 @@ TEST(Coalescer, GroupsRunsOfLanesAsLaneByLane) {
   for (int round = 0; round < 20'000; ++round) {
     const unsigned bytes = 1u << random() % 5;
     const std::uint32_t active = (round % 3 ? ~0u : random()) | 1u << random() % 32;
-    const unsigned usual_run = 1 + random() % 32;
-    LaneAddresses address;
-    for (unsigned lane = 0; lane < 32; ++lane)
-      address[lane] = lane % usual_run != 0 ? address[lane - 1] + bytes
-                                            : 0x4000 + random() % (6 * line_bytes) / bytes * bytes;
+    const LaneAddresses address = addresses_in_runs(random, bytes, 6);
     Access access;
     access.active = active;
     coalesce(access, address, bytes);

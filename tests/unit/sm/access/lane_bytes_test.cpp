@@ -8,6 +8,7 @@
 #include "models/sm/access/coalescer.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/access/line_image.hpp"
+#include "tests/unit/sm/access/addresses_in_runs.hpp"
 
 namespace lockstep::lane_bytes_test {
 namespace {
@@ -34,21 +35,11 @@ std::uint32_t some_lanes(std::mt19937& random) {
   }
 }
 
-/// Runs of addresses in a few lines.
-LaneAddresses some_addresses(std::mt19937& random, unsigned bytes) {
-  const unsigned usual_run = 1 + random() % 32;
-  LaneAddresses address;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    address[lane] = lane % usual_run != 0 ? address[lane - 1] + bytes
-                                          : 0x4000 + random() % (3 * line_bytes) / bytes * bytes;
-  return address;
-}
-
 TEST(LaneBytes, OfAStoreStandWhereTheLanesPutThem) {
   std::mt19937 random(5);
   for (int round = 0; round < 20'000; ++round) {
     const unsigned bytes = 1u << random() % 5;
-    const LaneAddresses address = some_addresses(random, bytes);
+    const LaneAddresses address = addresses_in_runs(random, bytes, 3);
     Access access;
     access.kind = Access::Kind::store;
     access.active = some_lanes(random);
@@ -84,7 +75,7 @@ TEST(LaneBytes, OfALoadComeToTheirLanesOnly) {
   std::array<std::byte, line_bytes> line;
   for (std::byte& b : line) b = static_cast<std::byte>(random());
   for (int round = 0; round < 20'000; ++round) {
-    const LaneAddresses address = some_addresses(random, 4);
+    const LaneAddresses address = addresses_in_runs(random, 4, 3);
     const std::uint32_t lanes = some_lanes(random);
     std::array<std::uint8_t, 32> offset;
     for (unsigned lane = 0; lane < 32; ++lane)
