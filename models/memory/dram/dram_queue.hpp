@@ -83,10 +83,6 @@ class DramQueue {
   }
   /// Enters the request of next(). Returns its place.
   std::uint32_t push_next();
-  std::uint32_t push(const DramEntry& entry) {
-    next() = entry;
-    return push_next();
-  }
   void remove(std::uint32_t index);
   void row_opened(std::uint32_t bank, std::uint32_t row);
   void row_closed(std::uint32_t bank);
